@@ -97,6 +97,7 @@ class Turn(Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     allowed_tools: frozenset[str] | None = None
+    source_file: str = ""
     line: int = 0
     offset: int = 0
 

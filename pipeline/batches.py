@@ -1,0 +1,143 @@
+"""Turns as Arrow batches: what goes into the classifier, and what comes out of it.
+
+Two batches go together: one row a turn, one row a call. A call's row names its turn's row (``turn_row``), so that what
+belongs to the turn is stored once and joined only where a whole row is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import pyarrow as pa
+
+from pipeline.records import Turn
+from pipeline.tables import TIMESTAMP
+
+_TEXT = pa.string()
+_COUNT = pa.int32()
+
+#: One row a turn, in log order. ``toolset`` is a number that means something until the toolsets are renewed.
+TURN_SCHEMA = pa.schema(
+    [
+        ("format", _TEXT),
+        ("response_id", _TEXT),
+        ("model", _TEXT),
+        ("created_at", TIMESTAMP),
+        ("choice_index", _COUNT),
+        ("response_status", _TEXT),
+        ("finish_reason", _TEXT),
+        ("truncation", _TEXT),
+        ("calls", _COUNT),
+        ("toolset", _COUNT),
+        ("parallel_tool_calls", pa.bool_()),
+        ("input_tokens", pa.int64()),
+        ("output_tokens", pa.int64()),
+        ("source_file", _TEXT),
+        ("source_line", pa.int64()),
+        ("source_offset", pa.int64()),
+    ]
+)
+
+#: One row a call, in log order. ``cut_evidence`` says why the call can have been cut, ``at_token_limit`` that it can have
+#: been if its text ends early; both only ever on a call that the ending of the turn can have touched.
+CALL_SCHEMA = pa.schema(
+    [
+        ("turn_row", _COUNT),
+        ("toolset", _COUNT),
+        ("call_index", _COUNT),
+        ("call_id", _TEXT),
+        ("tool_name", _TEXT),
+        ("tool_namespace", _TEXT),
+        ("arguments", _TEXT),
+        ("arguments_form", _TEXT),
+        ("freeform", pa.bool_()),
+        ("cut_evidence", _TEXT),
+        ("at_token_limit", pa.bool_()),
+        ("truncation", _TEXT),
+        ("outside_tool_choice", pa.bool_()),
+    ]
+)
+
+#: Evidence on the call's own item, and that of the token counts.
+ITEM_INCOMPLETE = "item_incomplete"
+TOKEN_LIMIT_REACHED = "token_limit_reached"
+
+
+def turns_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
+    """One row a turn (``TURN_SCHEMA``), in the order given."""
+    columns = [
+        [turn.format for turn in turns],
+        [turn.response_id for turn in turns],
+        [turn.model for turn in turns],
+        [turn.created_at_us for turn in turns],
+        [turn.choice_index for turn in turns],
+        [turn.response_status for turn in turns],
+        [turn.finish_reason for turn in turns],
+        [_turn_evidence(turn) for turn in turns],
+        [len(turn.calls) for turn in turns],
+        [turn.toolset for turn in turns],
+        [turn.parallel_tool_calls for turn in turns],
+        [turn.input_tokens for turn in turns],
+        [turn.output_tokens for turn in turns],
+        [turn.source_file for turn in turns],
+        [turn.line for turn in turns],
+        [turn.offset for turn in turns],
+    ]
+    return _batch(columns, TURN_SCHEMA)
+
+
+def calls_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
+    """One row a call of these turns (``CALL_SCHEMA``), turn by turn; ``turn_row`` counts the turns given."""
+    rows = [
+        (
+            turn_row,
+            turn.toolset,
+            index,
+            call.call_id,
+            call.tool_name,
+            call.tool_namespace,
+            call.arguments,
+            call.arguments_form,
+            call.freeform,
+            ITEM_INCOMPLETE if call.item_incomplete else (turn.truncation if index == len(turn.calls) - 1 else None),
+            turn.token_limit_reached and index == len(turn.calls) - 1,
+            ITEM_INCOMPLETE if call.item_incomplete and turn.truncation is None else _turn_evidence(turn),
+            None if turn.allowed_tools is None else call.tool_name not in turn.allowed_tools,
+        )
+        for turn_row, turn in enumerate(turns)
+        for index, call in enumerate(turn.calls)
+    ]
+    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in CALL_SCHEMA]
+    return _batch(columns, CALL_SCHEMA)
+
+
+def turn_keys(turns: Sequence[Turn]) -> pa.Array:
+    """A stable key of each turn, as 32 hexadecimal digits.
+
+    A turn is known by its answer's id, creation time, choice and calls. One without an id is known by its place alone.
+    """
+    keys = []
+    place: tuple[str, int] = ("", -1)
+    position = 0
+    for turn in turns:
+        here = (turn.source_file, turn.offset)
+        position = position + 1 if here == place else 0
+        place = here
+        if turn.response_id is None:
+            known_by = f"place\0{turn.source_file}\0{turn.offset}\0{position}"
+        else:
+            calls = "".join(f"\0{call.call_id}\0{call.tool_name}\0{call.arguments}" for call in turn.calls)
+            known_by = f"{turn.response_id}\0{turn.created_at_us}\0{turn.choice_index}{calls}"
+        keys.append(blake2b(known_by.encode(errors="surrogatepass"), digest_size=16).hexdigest())
+    return pa.array(keys, type=_TEXT)
+
+
+def _turn_evidence(turn: Turn) -> str | None:
+    return turn.truncation or (TOKEN_LIMIT_REACHED if turn.token_limit_reached else None)
+
+
+def _batch(columns: Sequence[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )

@@ -1,0 +1,103 @@
+"""One value of a result as text: for a person's eyes, for CSV, for JSON.
+
+What a model or a log wrote is data. Characters that move a cursor, colour a screen or turn the reading order are
+written as escapes wherever a person looks; JSON writes them as its own escapes, which say the same.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+#: C0, DEL and C1 controls, line and paragraph separators, everything that reorders or hides text, and tag characters.
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+#: What may stand raw inside a JSON string and still be unsafe on a terminal.
+UNSAFE_IN_JSON = re.compile(UNSAFE.pattern.replace("\x00-\x1f", ""))
+SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+#: Columns of a report that are fractions of one and read best as per cent.
+FRACTION = re.compile(r"(.*_)?(rate|share)(_low|_high|_of_[a-z]+)?")
+NOTHING = "-"
+
+
+def printable(text: str) -> str:
+    """``text`` with every character that could act on a terminal written as an escape."""
+    return UNSAFE.sub(lambda match: SHORT_ESCAPES.get(match[0]) or _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def cell(value: Any, fraction: bool = False) -> str:
+    """``value`` as it stands in a table: a dash for null, per cent for fractions, one line whatever it is."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return percent(value) if fraction else f"{value:.6g}"
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ").removesuffix("+00:00")
+    if isinstance(value, (int, Decimal, dt.date)):
+        return str(value)
+    return printable(value if isinstance(value, str) else json_bytes(value).decode())
+
+
+def percent(value: float) -> str:
+    """Per cent with one decimal. What is not quite nothing, or not quite all, never reads as if it were."""
+    if not math.isfinite(value):
+        return str(value)
+    if 0 < value < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= value < 1:
+        return ">99.9%"
+    return f"{value:.1%}"
+
+
+def csv_cell(value: Any) -> str:
+    """``value`` as a CSV field (RFC 4180): nothing for null, a quoted nothing for an empty text."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, float):
+        text = repr(value)
+    else:
+        text = json_bytes(value).decode().strip('"')
+    return '"' + text.replace('"', '""') + '"' if not text or any(mark in text for mark in ',"\n\r') else text
+
+
+def json_bytes(value: Any) -> bytes:
+    """``value`` as one line of JSON in UTF-8: NaN and infinity are null, moments ISO 8601, bytes hexadecimal."""
+    line = orjson.dumps(value, default=_json_default, option=orjson.OPT_UTC_Z)
+    text = line.decode()
+    escaped = UNSAFE_IN_JSON.sub(_json_escape, text)
+    return line if escaped == text else escaped.encode()
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def _json_default(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        whole = int(value) if value.is_finite() and value == value.to_integral_value() else None
+        if whole is not None and abs(whole) < 2**63:
+            return whole
+        # JSON has no other exact way to write what neither 64 bits nor a double can hold.
+        return float(value) if Decimal(repr(float(value))) == value else str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)

@@ -1,0 +1,180 @@
+"""What a check found, for a person: states, findings by kind, repairs, and what could not be read. 80 columns will do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.findings import Checked, Group, GroupKey
+from pipeline.printable import printable
+from pipeline.records import Reject
+from pipeline.run import Located
+from pipeline.verdicts import CUT, FINDING, STATES, UNJUDGED, USABLE
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_STYLE_BY_OUTCOME = {USABLE: "green", FINDING: "red", CUT: "yellow", UNJUDGED: "blue"}
+_MARK_BY_OUTCOME = {USABLE: "✓", FINDING: "✗", CUT: "✂", UNJUDGED: "?"}
+_GROUPS_SHOWN = 15
+_LOCATED_SHOWN = 5
+_INDENT = (0, 0, 0, 2)
+
+
+def show(console: Console, checked: Checked, rejects: list[Located], files: int, *, all_groups: bool) -> None:
+    """Print the whole picture; ``rejects`` are the first few of them, ``all_groups`` leaves no kind of finding out."""
+    console.print(_headline(checked, files))
+    console.print()
+    console.print(Padding(_states(checked), _INDENT))
+    console.print()
+    console.print(Padding(_rate(checked), _INDENT))
+    _section(console, "Findings", _groups(checked, FINDING, all_groups))
+    _section(console, "Cut and not judged", _groups(checked, (CUT, UNJUDGED), all_groups))
+    _section(console, "What repairs it", _repairs(checked))
+    _section(console, f"Rejects: {_count(checked.reject_count, 'record')} could not be read", _rejects(rejects, checked))
+    unrecognised = _count(checked.unrecognised.total(), "record")
+    _section(console, f"Unrecognised: {unrecognised} without an answer to judge", _kinds(checked.unrecognised))
+    _section(console, "Noted", _notes(checked))
+
+
+def _section(console: Console, title: str, body: RenderableType | None) -> None:
+    if body is not None:
+        console.print()
+        console.print(Text(title, style="bold"))
+        console.print(Padding(body, _INDENT))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _headline(checked: Checked, files: int) -> Text:
+    parts = (
+        _count(files, "file"),
+        _count(checked.records, "record"),
+        _count(checked.turns, "turn"),
+        _count(checked.calls, "tool call"),
+    )
+    return Text("  ".join(parts), style="bold")
+
+
+def _states(checked: Checked) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("")
+    table.add_column("state")
+    table.add_column("calls", justify="right")
+    table.add_column("share", justify="right")
+    for state in reversed(STATES):
+        count = checked.states[state.name]
+        style = _STYLE_BY_OUTCOME[state.outcome] if count else "dim"
+        share = f"{count / checked.calls:.1%}" if checked.calls else "–"
+        table.add_row(
+            Text(_MARK_BY_OUTCOME[state.outcome], style=style), Text(state.name, style=style), f"{count:,}", share
+        )
+    return table
+
+
+def _rate(checked: Checked) -> Text:
+    judged = checked.judged_count
+    if not judged:
+        return Text("violation rate  –  (no call was judged)")
+    rate = checked.finding_count / judged
+    text = Text("violation rate  ")
+    text.append(f"{rate:.2%}", style="bold red" if checked.finding_count else "bold green")
+    text.append(f"  ({checked.finding_count:,} of {judged:,} judged calls; cut and unjudged stand beside it)")
+    return text
+
+
+def _groups(checked: Checked, outcomes: str | tuple[str, ...], all_groups: bool) -> Table | None:
+    wanted = {state.name: state.outcome for state in STATES if state.outcome in outcomes}
+    groups = sorted(
+        ((key, group) for key, group in checked.groups.items() if key.state in wanted),
+        key=lambda item: (-item[1].count, item[0].state, item[0].tool_name, item[0].place, item[0].keyword),
+    )
+    if not groups:
+        return None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    shown = groups if all_groups else groups[:_GROUPS_SHOWN]
+    for key, group in shown:
+        table.add_row(f"{group.count:,}×", _group(key, group, _STYLE_BY_OUTCOME[wanted[key.state]]))
+    if len(shown) < len(groups):
+        table.add_row("", Text(f"and {len(groups) - len(shown):,} more kinds (--show-all shows them)", style="dim"))
+    return table
+
+
+def _group(key: GroupKey, group: Group, style: str) -> Text:
+    text = Text(printable(key.tool_name, 60) or "(no name)", style="bold")
+    text.append(f"  {key.state}", style=style)
+    for part in (key.place, key.keyword):
+        if part:
+            text.append(f"  {printable(part, 60)}", style="not bold")
+    if group.message:
+        text.append(f"\n{printable(group.message, 200)}", style="not bold")
+    text.append(f"\n{printable(group.example)}", style="not bold dim")
+    return text
+
+
+def _repairs(checked: Checked) -> Table | None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(overflow="fold")
+    for state in STATES:
+        if checked.states[state.name] and state.repairs and state.outcome != USABLE:
+            text = Text(state.name, style=_STYLE_BY_OUTCOME[state.outcome])
+            for repair in state.repairs:
+                text.append(f"\n- {repair}", style="default")
+            table.add_row(text)
+    return table if table.row_count else None
+
+
+def _rejects(rejects: list[Located], checked: Checked) -> Table | None:
+    if not rejects:
+        return None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(overflow="fold")
+    for located in rejects[:_LOCATED_SHOWN]:
+        reject = located.what
+        assert isinstance(reject, Reject)  # noqa: S101 -- the list holds rejects only
+        text = Text(f"{printable(located.source_file)}:{reject.line}", style="bold")
+        text.append(f"  offset {reject.offset:,}: {printable(reject.reason)}", style="not bold")
+        if reject.excerpt:
+            text.append(f"\n{printable(reject.excerpt, 70)}", style="not bold dim")
+        table.add_row(text)
+    more = checked.reject_count - min(len(rejects), _LOCATED_SHOWN)
+    if more:
+        table.add_row(Text(f"and {more:,} more (--format json lists them)", style="dim"))
+    return table
+
+
+def _kinds(kinds: Counter[str]) -> Table | None:
+    if not kinds:
+        return None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for kind, count in kinds.most_common(_GROUPS_SHOWN):
+        table.add_row(f"{count:,}×", printable(kind, 240))
+    return table
+
+
+def _notes(checked: Checked) -> Table | None:
+    lines = []
+    if checked.parallel_turns:
+        lines.append(
+            f"{_count(checked.parallel_turns, 'turn')} made parallel calls ({checked.parallel_calls:,} calls):"
+            " no fault in itself"
+        )
+    lines += [f"{count:,} {text}" for text, count in checked.warnings.items()]
+    lines += [f"{count:,} {text}" for text, count in checked.notes.items() if count]
+    if not lines:
+        return None
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(overflow="fold")
+    for line in lines:
+        table.add_row(line)
+    return table

@@ -1,0 +1,17 @@
+"""A record that is the answer itself: a Responses object, a stored chat completion, with or without a request beside it."""
+
+from __future__ import annotations
+
+from pipeline.formats.shapes import NOTHING, Body, Exchange
+from pipeline.formats.sides import Side, first_body
+
+PREFIX = ""
+
+
+def unwrap(record: Body) -> list[Exchange | Side] | None:
+    """The exchange whose answer the record is; None where it holds neither ``output`` items nor ``choices``."""
+    if record.choices is None and (record.output is NOTHING or not bytes(record.output).startswith(b"[")):
+        return None
+    beside = next((raw for raw in (record.request, record.req, record.input, record.body) if raw is not NOTHING), None)
+    request = None if beside is None else first_body(beside)
+    return [Exchange(record, request, record.timestamp or record.ts or record.time)]

@@ -1,0 +1,107 @@
+"""The OpenAI Responses object: an answer with a list of ``output`` items, its tools echoed beside them."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from pipeline.formats.shapes import NOTHING, Exchange, Item, decode_items
+from pipeline.formats.turns import (
+    allowed_tools,
+    arguments_of,
+    created_at_us,
+    declared_toolset,
+    model_of,
+    parallel_allowed,
+    reached_token_limit,
+    text_or_none,
+    tokens_of,
+)
+from pipeline.interning import Toolsets
+from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
+
+NAME = "openai-responses"
+
+_FUNCTION_CALL = "function_call"
+_CUSTOM_CALL = "custom_tool_call"
+#: Items that bring definitions with them; what they list counts as declared.
+_LOADING = frozenset({"tool_search_output", "additional_tools"})
+#: An answer that is still being made. Its final form is another record.
+_UNFINISHED = frozenset({"in_progress", "queued"})
+_INCOMPLETE = "incomplete"
+
+
+def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
+    """The one turn of a Responses answer; None where the answer has another shape.
+
+    Calls that the provider ran itself (remote MCP, web search, code interpreter) are no calls of the dispatcher and are
+    left out. An unfinished answer is a turn without calls.
+
+    Raises:
+        UndecodableError: the output cannot be decoded.
+    """
+    answer = exchange.answer
+    output = answer.output
+    if output is NOTHING or not bytes(output).startswith(b"["):
+        return None
+    items = decode_items(output)
+    if not all(isinstance(item.type, str) or _is_untyped_call(item) for item in items):
+        return None
+    status = text_or_none(answer.status)
+    calls: list[Call] = []
+    loaded: list[Raw] = []
+    for item in items:
+        kind = item.type
+        if kind == _FUNCTION_CALL or kind is None:
+            arguments, form = arguments_of(item.arguments, toolsets)
+            if item.name or arguments:
+                calls.append(_call(item, arguments, form))
+        elif kind == _CUSTOM_CALL:
+            calls.append(_call(item, text_or_none(item.input), FORM_TEXT if item.input is not None else FORM_ABSENT))
+        elif kind in _LOADING and item.tools is not NOTHING:
+            loaded.append(item.tools)
+    if status in _UNFINISHED:
+        calls = []
+    input_tokens, output_tokens = tokens_of(answer)
+    return [
+        Turn(
+            NAME,
+            text_or_none(answer.id),
+            model_of(exchange),
+            created_at_us(exchange),
+            status,
+            None,
+            _truncation(status, answer.incomplete_details),
+            reached_token_limit(exchange, output_tokens, 1),
+            declared_toolset(exchange, toolsets, loaded),
+            calls,
+            parallel_tool_calls=parallel_allowed(exchange),
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            allowed_tools=allowed_tools(exchange),
+        )
+    ]
+
+
+def _is_untyped_call(item: Item) -> bool:
+    """Some servers leave the type out; a name with arguments is still a call."""
+    return item.type is None and item.name is not None and item.arguments is not NOTHING
+
+
+def _call(item: Item, arguments: str | None, form: str) -> Call:
+    return Call(
+        text_or_none(item.call_id),
+        text_or_none(item.name),
+        text_or_none(item.namespace),
+        arguments,
+        form,
+        item.type == _CUSTOM_CALL,
+        item.status == _INCOMPLETE,
+    )
+
+
+def _truncation(status: str | None, details: object) -> str | None:
+    """Evidence that the turn stopped at a ceiling: the recorded reason, or the bare status where none is given."""
+    if status != _INCOMPLETE:
+        return None
+    reason = details.get("reason") if isinstance(details, dict) else None
+    return reason if isinstance(reason, str) and reason else _INCOMPLETE

@@ -1,0 +1,88 @@
+"""One side of an exchange, however the logger kept it: an object, a string of JSON, event text, or an HTTP message around it."""
+
+from __future__ import annotations
+
+import json
+
+from msgspec import Raw, Struct
+
+from pipeline.decoding import UndecodableError
+from pipeline.formats.assembly import assemble
+from pipeline.formats.events import is_event_text, parse_events
+from pipeline.formats.shapes import NOTHING, Body, decode_array, decode_body, decode_string
+
+#: How many strings and HTTP messages around a body are taken off.
+_WRAPPINGS = 3
+
+
+class Side(Struct):
+    """What stood on one side: the bodies read, whether they were streamed, and why there are none."""
+
+    bodies: list[Body]
+    streamed: bool = False
+    reason: str = ""
+    keys: tuple[str, ...] = ()
+
+
+def read_side(raw: Raw | bytes) -> Side:
+    """The body (several where a stream held several answers) of one side of an exchange.
+
+    Raises:
+        UndecodableError: an object that cannot be decoded.
+    """
+    text = bytes(raw)
+    for _ in range(_WRAPPINGS):
+        if text.startswith(b"{"):
+            body = decode_body(text)
+            inner = body.body
+            if inner is NOTHING or body.choices is not None or body.output is not NOTHING:
+                return Side([body])
+            text = bytes(inner)
+        elif text.startswith(b'"'):
+            string = decode_string(text)
+            if is_event_text(string):
+                return _streamed(string)
+            text = string.strip().encode()
+        else:
+            break
+    if text.startswith(b"["):
+        return _listed(text)
+    return Side([], reason="no JSON object" if text and text != b"null" else "nothing recorded")
+
+
+def keys_of(document: bytes) -> tuple[str, ...]:
+    """Names of the members of an object, in order; empty for anything else."""
+    try:
+        members = json.loads(document)
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(members) if isinstance(members, dict) else ()
+
+
+def _listed(text: bytes) -> Side:
+    """An array: the chunks or events of a stream, one object each, or else a list of output messages."""
+    first = next(iter(decode_array(text)), None)
+    if first is not None and bytes(first).startswith(b"{"):
+        side = _streamed(text.decode())
+        if side.bodies:
+            return side
+    return Side([], reason="a list that holds no answer")
+
+
+def _streamed(text: str) -> Side:
+    stream = parse_events(text)
+    answers = assemble(stream.events)
+    if answers:
+        # ASCII, so that a lone surrogate is kept as its escape.
+        return Side([decode_body(json.dumps(answer).encode()) for answer in answers], streamed=True)
+    first = stream.events[0] if stream.events else {}
+    return Side([], streamed=True, reason="a stream of events that is of no API known here", keys=tuple(first))
+
+
+def first_body(raw: Raw | bytes) -> Body | None:
+    """The first body of a side, for a request: None where it cannot be read, which leaves the answer readable."""
+    try:
+        bodies = read_side(raw).bodies
+    except UndecodableError:
+        return None
+    return bodies[0] if bodies else None

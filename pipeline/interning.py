@@ -1,0 +1,148 @@
+"""The trick that makes reading a log cheaper than parsing it: a tool array seen before is known by its bytes.
+
+In most logs the tool definitions are most of the bytes, and the same few lists come again and again. So before a record
+is decoded, its known lists are cut out and a short token is put in their place; only a list never seen is parsed.
+
+Why that changes no verdict:
+
+- The bytes ``"tools":`` can stand inside a JSON string only with a backslash before the first quote, since a bare quote
+  would end the string. That one byte is looked at.
+- A list is cut only if all its bytes follow, and those bytes are one complete JSON array. No complete array is the beginning
+  of another JSON value, so what is cut is exactly the value that stands there.
+- The token holds a random number made by this process; no log can hold it beforehand.
+- Where a value that is kept as text (arguments logged as an object, a list never seen) holds a token, the list is put back.
+- Whatever is not cut is decoded like the rest and meets the same table, by its whole text.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from pipeline.definitions import read_definitions
+from pipeline.records import ToolDefinition
+from pipeline.toolset import Toolset
+
+_NAME = b'"tools":'
+_BACKSLASH, _OPENING_BRACKET = 0x5C, 0x5B
+#: Bytes of a list by which candidates are looked up before all of it is compared.
+_HEAD_BYTES = 96
+#: Lists with the same head that are kept for comparison; later ones are decoded every time.
+_CANDIDATES_PER_HEAD = 16
+#: What the table may hold before :meth:`Toolsets.renew` empties it.
+_LIMIT_TOOLSETS = 4096
+_LIMIT_BYTES = 32 << 20
+
+
+class Toolsets:
+    """All toolsets met since the last renewal, by number. Bounded: the owner calls :meth:`renew` between batches."""
+
+    def __init__(self) -> None:
+        self._toolsets: list[Toolset] = []
+        self._number_by_text: dict[bytes, int | None] = {}
+        self._number_by_parts: dict[tuple[int, ...], int] = {}
+        self._candidates: dict[bytes, list[tuple[bytes, bytes]]] = {}
+        self._new_definitions: list[ToolDefinition] = []
+        self._bytes_kept = 0
+        self._token_prefix = f'"{secrets.token_hex(12)}:'.encode()
+        self._token = re.compile(re.escape(self._token_prefix) + rb'\d+"')
+        self._text_by_token: dict[bytes, bytes] = {}
+
+    def __getitem__(self, number: int) -> Toolset:
+        return self._toolsets[number]
+
+    def add(self, definitions: Sequence[ToolDefinition]) -> int:
+        """Number of a toolset that stands in no log (supplied by the user)."""
+        self._toolsets.append(Toolset(definitions))
+        self._new_definitions += definitions
+        return len(self._toolsets) - 1
+
+    def take_new_definitions(self) -> list[ToolDefinition]:
+        """Definitions that came in since the last time, in order, some of them perhaps again."""
+        taken, self._new_definitions = self._new_definitions, []
+        return taken
+
+    def splice(self, record: bytes) -> bytes:
+        """The record with every known tool list replaced by its token; the record itself where there is none."""
+        position = record.find(_NAME)
+        if position < 0:
+            return record
+        pieces: list[bytes] = []
+        kept_to = 0
+        while position >= 0:
+            start = position + len(_NAME)
+            while record[start : start + 1] == b" ":
+                start += 1
+            candidates = self._candidates.get(record[start : start + _HEAD_BYTES])
+            if candidates is not None and record[position - 1] != _BACKSLASH:
+                for known, token in candidates:
+                    if record.startswith(known, start):
+                        pieces += (record[kept_to:start], token)
+                        kept_to = start = start + len(known)
+                        break
+            position = record.find(_NAME, start)
+        if not pieces:
+            return record
+        pieces.append(record[kept_to:])
+        return b"".join(pieces)
+
+    def restore(self, text: bytes) -> bytes:
+        """The text as it stood in the record: every token replaced by its list."""
+        if self._token_prefix not in text:
+            return text
+        return self._token.sub(lambda token: self._text_by_token[token[0]], text)
+
+    def intern(self, array: msgspec.Raw) -> int | None:
+        """Number of the toolset that a JSON value holds, a token or the text of an array; None where it is no list."""
+        text = bytes(array)
+        try:
+            return self._number_by_text[text]
+        except KeyError:
+            return self._learn(self.restore(text))
+
+    def union(self, numbers: Iterable[int | None]) -> int | None:
+        """Number of the toolset that holds the definitions of several, earlier ones first; None where all are None."""
+        parts = tuple(dict.fromkeys(number for number in numbers if number is not None))
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        number = self._number_by_parts.get(parts)
+        if number is None:
+            self._toolsets.append(
+                Toolset([definition for part in parts for definition in self._toolsets[part].definitions])
+            )
+            number = len(self._toolsets) - 1
+            self._number_by_parts[parts] = number
+        return number
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the table has reached its size and should be renewed before more records are read."""
+        return self._bytes_kept > _LIMIT_BYTES or len(self._toolsets) > _LIMIT_TOOLSETS
+
+    def renew(self) -> None:
+        """Forget everything. Numbers handed out before mean nothing any more."""
+        self._toolsets.clear()
+        self._number_by_text.clear()
+        self._number_by_parts.clear()
+        self._candidates.clear()
+        self._text_by_token.clear()
+        self._bytes_kept = 0
+
+    def _learn(self, text: bytes) -> int | None:
+        if text in self._number_by_text:
+            return self._number_by_text[text]
+        definitions = read_definitions(text)
+        number = None if definitions is None else self.add(definitions)
+        self._number_by_text[text] = number
+        self._bytes_kept += len(text)
+        if len(text) > _HEAD_BYTES and text[0] == _OPENING_BRACKET:
+            candidates = self._candidates.setdefault(text[:_HEAD_BYTES], [])
+            if len(candidates) < _CANDIDATES_PER_HEAD:
+                token = self._token_prefix + b'%d"' % len(self._number_by_text)
+                candidates.append((text, token))
+                self._number_by_text[token] = number
+                self._text_by_token[token] = text
+        return number

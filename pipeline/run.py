@@ -1,0 +1,229 @@
+"""Where the parts meet: splits become records, records turns, turns batches, and batches verdicts; on one core or several."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from typing import NamedTuple, TypeVar
+
+import pyarrow as pa
+from msgspec import Struct, field
+
+from pipeline.batches import calls_batch, turns_batch
+from pipeline.classify import classify
+from pipeline.decoding import UndecodableError
+from pipeline.formats import Outcome, Page, Unread, read_record
+from pipeline.interning import Toolsets
+from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
+from pipeline.sources import FileSlice, Split, read_blocks, split_documents
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
+BATCH_TURNS = 8192
+#: Bytes of records after which a batch is judged all the same, since its texts are all held.
+BATCH_BYTES = 48 << 20
+#: Results that may wait for an earlier one when several workers run.
+_SPLITS_AHEAD_PER_WORKER = 2
+_EXCERPT_BYTES = 160
+
+#: A page of a list that says there is more.
+NOTE_HAS_MORE = "list pages that say has_more: the log goes on elsewhere"
+
+
+class Settings(Struct, frozen=True):
+    """What a user decides about judging. ``supplied``: definitions for logs that have none, None where not given."""
+
+    supplied: tuple[ToolDefinition, ...] | None = None
+    batch_turns: int = BATCH_TURNS
+
+
+class Located(NamedTuple):
+    """A reject or an unrecognised record with the file it stands in."""
+
+    source_file: str
+    what: Reject | Unrecognised
+
+
+class Batch(Struct):
+    """Some records of a split, judged. ``records`` = ``answered`` + rejects + unrecognised; nothing is lost in silence.
+
+    ``turns`` and ``calls`` are ``batches.TURN_SCHEMA`` and ``batches.CALL_SCHEMA`` with verdicts, ``violations``
+    ``classify.VIOLATION_SCHEMA``; all in log order.
+    """
+
+    turns: pa.RecordBatch
+    calls: pa.RecordBatch
+    violations: pa.RecordBatch
+    records: int
+    answered: int
+    rejects: list[Located]
+    unrecognised: list[Located]
+    notes: Counter[str]
+    definitions: list[ToolDefinition]
+
+
+class _Pending(Struct):
+    """What has been read and not judged yet."""
+
+    turns: list[Turn] = field(default_factory=list)
+    rejects: list[Located] = field(default_factory=list)
+    unrecognised: list[Located] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+    records: int = 0
+    answered: int = 0
+    size_bytes: int = 0
+
+
+class Judge:
+    """Reads records and judges them batch by batch. One for each worker: what it has learned of toolsets is its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._toolsets = Toolsets()
+        self._supplied = self._add_supplied()
+        self._pending = _Pending()
+
+    def batches(
+        self, split: Split, on_bytes: Callable[[int], None] | None = None, on_block: Callable[[RecordBlock], None] | None = None
+    ) -> Iterator[Batch]:
+        """The records of a split, judged, in log order. At least one batch, so that counts come out.
+
+        ``on_bytes`` is told how many bytes of the files have been read since the last time, ``on_block`` of each block.
+
+        Raises:
+            PipelineError: a file cannot be opened.
+        """
+        for file_slice in split.slices:
+            for block in read_blocks(file_slice, on_bytes=on_bytes):
+                if on_block is not None:
+                    on_block(block)
+                self._read(block)
+                if self._is_due():
+                    yield self._judge()
+        yield self._judge()
+
+    def _read(self, block: RecordBlock) -> None:
+        pending = self._pending
+        source_file = block.source_file
+        toolsets = self._toolsets
+        for raw, line, offset in zip(block.raws, block.lines, block.offsets, strict=True):
+            pending.size_bytes += len(raw)
+            try:
+                outcome = read_record(raw, toolsets)
+            except UndecodableError as error:
+                self._read_glued(raw, source_file, line, offset, error)
+                continue
+            if type(outcome) is list:
+                pending.records += 1
+                pending.answered += 1
+                for turn in outcome:
+                    turn.source_file = source_file
+                    turn.line = line
+                    turn.offset = offset
+                pending.turns += outcome
+            else:
+                self._take(outcome, source_file, line, offset)
+        pending.records += len(block.rejects)
+        pending.rejects += [Located(source_file, reject) for reject in block.rejects]
+
+    def _take(self, outcome: Outcome | Page, source_file: str, line: int, offset: int) -> None:
+        pending = self._pending
+        if isinstance(outcome, Page):
+            pending.notes[NOTE_HAS_MORE] += outcome.has_more
+            for element in outcome.outcomes:
+                self._take(element, source_file, line, offset)
+            return
+        pending.records += 1
+        if isinstance(outcome, Unread):
+            unrecognised = Unrecognised(line, offset, outcome.reason, outcome.keys)
+            pending.unrecognised.append(Located(source_file, unrecognised))
+            return
+        pending.answered += 1
+        for turn in outcome:
+            turn.source_file, turn.line, turn.offset = source_file, line, offset
+        pending.turns += outcome
+
+    def _read_glued(self, raw: bytes, source_file: str, line: int, offset: int, error: UndecodableError) -> None:
+        """A line that is not one document may be several; what cannot be read even so is one reject."""
+        for start, document in split_documents(raw) or [(0, raw)]:
+            if len(document) != len(raw):
+                try:
+                    self._take(read_record(document, self._toolsets), source_file, line, offset + start)
+                    continue
+                except UndecodableError as inner:
+                    error = inner
+            place = "" if error.position is None else f" (byte {error.position} of the record)"
+            excerpt = document[:_EXCERPT_BYTES].decode(errors="backslashreplace")
+            reject = Reject(line, offset + start, len(document), error.reason + place, excerpt)
+            self._pending.records += 1
+            self._pending.rejects.append(Located(source_file, reject))
+
+    def _is_due(self) -> bool:
+        pending = self._pending
+        return (
+            len(pending.turns) >= self._settings.batch_turns
+            or pending.size_bytes >= BATCH_BYTES
+            or len(pending.rejects) + len(pending.unrecognised) >= self._settings.batch_turns
+            or self._toolsets.is_full
+        )
+
+    def _judge(self) -> Batch:
+        pending, self._pending = self._pending, _Pending()
+        turns = pending.turns
+        if self._supplied is not None:
+            for turn in turns:
+                if turn.toolset is None:
+                    turn.toolset = self._supplied
+        judged = classify(calls_batch(turns), self._toolsets)
+        batch = Batch(
+            turns_batch(turns),
+            judged.calls,
+            judged.violations,
+            pending.records,
+            pending.answered,
+            pending.rejects,
+            pending.unrecognised,
+            pending.notes,
+            self._toolsets.take_new_definitions(),
+        )
+        if self._toolsets.is_full:
+            self._toolsets.renew()
+            self._supplied = self._add_supplied()
+        return batch
+
+    def _add_supplied(self) -> int | None:
+        return None if self._settings.supplied is None else self._toolsets.add(self._settings.supplied)
+
+
+def map_splits(work: Callable[[Split], R], splits: Iterable[Split], jobs: int) -> Iterator[R]:
+    """``work`` on every split, results in the order of the splits, a bounded number of them ahead.
+
+    With one job all runs in this process. Workers are spawned, not forked: threads of Arrow do not survive a fork.
+    """
+    if jobs <= 1:
+        yield from map(work, splits)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as executor:
+        yield from _in_order(executor, work, splits, jobs * _SPLITS_AHEAD_PER_WORKER)
+
+
+def _in_order(executor: Executor, work: Callable[[Split], R], splits: Iterable[Split], ahead: int) -> Iterator[R]:
+    waiting = iter(splits)
+    running: deque[Future[R]] = deque(executor.submit(work, split) for split in islice(waiting, ahead))
+    try:
+        while running:
+            yield running.popleft().result()
+            running.extend(executor.submit(work, split) for split in islice(waiting, 1))
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def one_split(path: str) -> Split:
+    """A whole file as one split."""
+    return Split((FileSlice(path),))
