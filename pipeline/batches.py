@@ -89,27 +89,59 @@ def turns_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
 
 def calls_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
     """One row a call of these turns (``CALL_SCHEMA``), turn by turn; ``turn_row`` counts the turns given."""
-    rows = [
-        (
-            turn_row,
-            turn.toolset,
-            index,
-            call.call_id,
-            call.tool_name,
-            call.tool_namespace,
-            call.arguments,
-            call.arguments_form,
-            call.freeform,
-            ITEM_INCOMPLETE if call.item_incomplete else (turn.truncation if index == len(turn.calls) - 1 else None),
-            turn.token_limit_reached and index == len(turn.calls) - 1,
-            ITEM_INCOMPLETE if call.item_incomplete and turn.truncation is None else _turn_evidence(turn),
-            None if turn.allowed_tools is None else call.tool_name not in turn.allowed_tools,
-        )
-        for turn_row, turn in enumerate(turns)
-        for index, call in enumerate(turn.calls)
+    calls = [call for turn in turns for call in turn.calls]
+    cut_evidence, at_token_limit, truncation = _endings(turns, len(calls))
+    columns = [
+        [row for row, turn in enumerate(turns) for _ in turn.calls],
+        [turn.toolset for turn in turns for _ in turn.calls],
+        [index for turn in turns for index in range(len(turn.calls))],
+        [call.call_id for call in calls],
+        [call.tool_name for call in calls],
+        [call.tool_namespace for call in calls],
+        [call.arguments for call in calls],
+        [call.arguments_form for call in calls],
+        [call.freeform for call in calls],
+        cut_evidence,
+        at_token_limit,
+        truncation,
+        _outside_tool_choice(turns, len(calls)),
     ]
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in CALL_SCHEMA]
     return _batch(columns, CALL_SCHEMA)
+
+
+def _endings(turns: Sequence[Turn], rows: int) -> tuple[list[str | None], list[bool], list[str | None]]:
+    """Evidence that a call can have been cut, that it can have been by the token limit, and what the turn shows.
+
+    The ending of a turn touches its last call only. Most turns end well, so the columns start empty.
+    """
+    cut_evidence: list[str | None] = [None] * rows
+    at_token_limit = [False] * rows
+    truncation: list[str | None] = [None] * rows
+    first = 0
+    for turn in turns:
+        after = first + len(turn.calls)
+        if after > first:
+            evidence = _turn_evidence(turn)
+            if evidence is not None:
+                truncation[first:after] = [evidence] * (after - first)
+                cut_evidence[after - 1] = turn.truncation
+                at_token_limit[after - 1] = turn.token_limit_reached
+            for row, call in enumerate(turn.calls, first):
+                if call.item_incomplete:
+                    cut_evidence[row] = ITEM_INCOMPLETE
+                    truncation[row] = turn.truncation or ITEM_INCOMPLETE
+        first = after
+    return cut_evidence, at_token_limit, truncation
+
+
+def _outside_tool_choice(turns: Sequence[Turn], rows: int) -> list[bool | None]:
+    if all(turn.allowed_tools is None for turn in turns):
+        return [None] * rows
+    return [
+        None if turn.allowed_tools is None else call.tool_name not in turn.allowed_tools
+        for turn in turns
+        for call in turn.calls
+    ]
 
 
 def turn_keys(turns: Sequence[Turn]) -> pa.Array:

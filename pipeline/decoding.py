@@ -125,7 +125,7 @@ def _article(into: object) -> str:
 
 
 def _salvage(document: bytes, into: Any) -> Any:
-    """Decode what fits and leave the rest at its default; ``_MISFIT`` where nothing does."""
+    """Decode what fits and leave the rest at its default; ``_MISFIT`` where nothing does, a list of misfits included."""
     for option in typing.get_args(into) if isinstance(into, types.UnionType) else (into,):
         try:
             return msgspec.json.decode(document, type=option)
@@ -141,7 +141,8 @@ def _salvage_parts(document: bytes, option: Any) -> Any:
         if typing.get_origin(option) is list:
             (element_type,) = typing.get_args(option)
             elements = [_salvage(bytes(raw), element_type) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
-            return [element for element in elements if element is not _MISFIT]
+            fitting = [element for element in elements if element is not _MISFIT]
+            return fitting if fitting or not elements else _MISFIT
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             members = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
             fields = msgspec.structs.fields(option)

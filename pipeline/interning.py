@@ -68,26 +68,18 @@ class Toolsets:
     def splice(self, record: bytes) -> bytes:
         """The record with every known tool list replaced by its token; the record itself where there is none."""
         position = record.find(_NAME)
-        if position < 0:
-            return record
-        pieces: list[bytes] = []
-        kept_to = 0
         while position >= 0:
             start = position + len(_NAME)
-            while record[start : start + 1] == b" ":
+            while record.startswith(b" ", start):
                 start += 1
             candidates = self._candidates.get(record[start : start + _HEAD_BYTES])
             if candidates is not None and record[position - 1] != _BACKSLASH:
                 for known, token in candidates:
                     if record.startswith(known, start):
-                        pieces += (record[kept_to:start], token)
-                        kept_to = start = start + len(known)
+                        record = record[:start] + token + record[start + len(known) :]
                         break
             position = record.find(_NAME, start)
-        if not pieces:
-            return record
-        pieces.append(record[kept_to:])
-        return b"".join(pieces)
+        return record
 
     def restore(self, text: bytes) -> bytes:
         """The text as it stood in the record: every token replaced by its list."""

@@ -87,7 +87,7 @@ def _read_one(document: bytes, record: Body, toolsets: Toolsets, prefix: str = "
                 continue
             found = _read_answer(exchange, toolsets)
             if not found:
-                unread = unread or Unread(_why_unread(exchange.answer), keys_of(document))
+                unread = unread or Unread(_why_unread(exchange.answer), keys_of(exchange.document or document))
                 continue
             for turn in found:
                 turn.format = f"{prefix}{envelope.PREFIX}{turn.format}{'/stream' if exchange.streamed else ''}"

@@ -10,8 +10,11 @@ PREFIX = ""
 
 def unwrap(record: Body) -> list[Exchange | Side] | None:
     """The exchange whose answer the record is; None where it holds neither ``output`` items nor ``choices``."""
-    if record.choices is None and (record.output is NOTHING or not bytes(record.output).startswith(b"[")):
+    if record.choices is None and not isinstance(record.output, list):
         return None
-    beside = next((raw for raw in (record.request, record.req, record.input, record.body) if raw is not NOTHING), None)
-    request = None if beside is None else first_body(beside)
+    request = None
+    for beside in (record.request, record.req, record.input, record.body):
+        if beside is not NOTHING:
+            request = first_body(bytes(beside))
+            break
     return [Exchange(record, request, record.timestamp or record.ts or record.time)]

@@ -19,7 +19,7 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
     if record.response is NOTHING or bytes(record.response) == b"null":
         code = record.error.get("code") if isinstance(record.error, dict) else None
         return [Side([], reason=f"a batch row without an answer: {code}" if code else "a batch row without an answer")]
-    side = read_side(record.response)
+    side = read_side(bytes(record.response))
     if not side.bodies:
         return [side]
-    return [Exchange(body, None, None, side.streamed) for body in side.bodies]
+    return [Exchange(body, None, None, side.streamed, side.document) for body in side.bodies]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
-from pipeline.formats.shapes import NOTHING, Body, Exchange
+from pipeline.formats.shapes import NOTHING, Body, Exchange, text_of
 from pipeline.formats.sides import Side, first_body, read_side
 
 PREFIX = "pair/"
@@ -36,9 +34,9 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
     """
     unread: Side | None = None
     for request_name, answer_name in _NAMES:
-        answer = getattr(record, answer_name)
-        request = getattr(record, request_name) if request_name else NOTHING
-        if answer is NOTHING or (request_name and request is NOTHING):
+        answer = text_of(getattr(record, answer_name))
+        request = text_of(getattr(record, request_name)) if request_name else b""
+        if not answer or (request_name and not request):
             continue
         side = read_side(answer)
         if side.bodies:
@@ -46,14 +44,14 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
             logged_at = next(
                 (t for t in (record.ts, record.timestamp, record.time, record.created_at) if t is not None), None
             )
-            return [Exchange(body, asked, logged_at, side.streamed) for body in side.bodies]
+            return [Exchange(body, asked, logged_at, side.streamed, side.document) for body in side.bodies]
         unread = unread or side
     return None if unread is None else [unread]
 
 
-def _request(record: Body, raw: Raw) -> Body | None:
+def _request(record: Body, text: bytes) -> Body | None:
     """The request side, with the definitions that the record itself carries where the request has none."""
-    asked = first_body(raw) if raw is not NOTHING else None
+    asked = first_body(text) if text else None
     if asked is None:
         return record
     if asked.tools is NOTHING and asked.functions is NOTHING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from pipeline.formats.shapes import NOTHING, Exchange, Item, decode_items
+from pipeline.formats.shapes import NOTHING, Exchange, Item
 from pipeline.formats.turns import (
     allowed_tools,
     arguments_of,
@@ -34,29 +34,29 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     """The one turn of a Responses answer; None where the answer has another shape.
 
     Calls that the provider ran itself (remote MCP, web search, code interpreter) are no calls of the dispatcher and are
-    left out. An unfinished answer is a turn without calls.
+    left out. An unfinished answer is a turn without calls. Some servers leave an item's type out; a name with arguments
+    is still a call.
 
     Raises:
         UndecodableError: the output cannot be decoded.
     """
     answer = exchange.answer
-    output = answer.output
-    if output is NOTHING or not bytes(output).startswith(b"["):
-        return None
-    items = decode_items(output)
-    if not all(isinstance(item.type, str) or _is_untyped_call(item) for item in items):
+    items = answer.output
+    if not isinstance(items, list):
         return None
     status = text_or_none(answer.status)
     calls: list[Call] = []
     loaded: list[Raw] = []
     for item in items:
         kind = item.type
-        if kind == _FUNCTION_CALL or kind is None:
+        if kind == _FUNCTION_CALL or (kind is None and item.name is not None and item.arguments is not NOTHING):
             arguments, form = arguments_of(item.arguments, toolsets)
             if item.name or arguments:
                 calls.append(_call(item, arguments, form))
         elif kind == _CUSTOM_CALL:
             calls.append(_call(item, text_or_none(item.input), FORM_TEXT if item.input is not None else FORM_ABSENT))
+        elif not isinstance(kind, str):
+            return None
         elif kind in _LOADING and item.tools is not NOTHING:
             loaded.append(item.tools)
     if status in _UNFINISHED:
@@ -80,11 +80,6 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
             allowed_tools=allowed_tools(exchange),
         )
     ]
-
-
-def _is_untyped_call(item: Item) -> bool:
-    """Some servers leave the type out; a name with arguments is still a call."""
-    return item.type is None and item.name is not None and item.arguments is not NOTHING
 
 
 def _call(item: Item, arguments: str | None, form: str) -> Call:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw, Struct
 
 from pipeline.decoding import Decoder
@@ -87,7 +88,7 @@ class Body(Struct, gc=False):
     status: Any = None
     incomplete_details: Any = None
     model: Any = None
-    output: Raw = NOTHING
+    output: list[Item] | dict[str, Raw] | str | float | bool | None = None
     choices: list[Choice] | None = None
     tools: Raw = NOTHING
     functions: Raw = NOTHING
@@ -121,17 +122,27 @@ class Body(Struct, gc=False):
     timestamp: Any = None
 
 
+def text_of(member: Raw | list[Item] | dict[str, Raw] | str | float | bool | None) -> bytes:
+    """The JSON text of a member that may hold a whole body; empty where it is missing."""
+    if member is NOTHING or member is None:
+        return b""
+    return bytes(member) if isinstance(member, Raw) else msgspec.json.encode(member)
+
+
 class Exchange(Struct):
-    """One answer, with the request beside it where the log has it, and the time the record gives where the answer has none."""
+    """One answer, with the request beside it where the log has it, and the time the record gives where the answer has none.
+
+    ``document`` is the answer's text where it is not the whole record.
+    """
 
     answer: Body
     request: Body | None = None
     logged_at: Any = None
     streamed: bool = False
+    document: bytes = b""
 
 
 decode_body = Decoder(Body)
-decode_items = Decoder(list[Item])
 decode_string = Decoder(str)
 decode_array = Decoder(list[Raw])
 decode_anything = Decoder(Raw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from pipeline.decoding import UndecodableError
 from pipeline.formats.assembly import assemble
@@ -16,27 +16,30 @@ _WRAPPINGS = 3
 
 
 class Side(Struct):
-    """What stood on one side: the bodies read, whether they were streamed, and why there are none."""
+    """What stood on one side: the bodies read, whether they were streamed, and why there are none.
+
+    ``document`` is the text of the body where there is just one, for who has to tell its keys.
+    """
 
     bodies: list[Body]
+    document: bytes = b""
     streamed: bool = False
     reason: str = ""
     keys: tuple[str, ...] = ()
 
 
-def read_side(raw: Raw | bytes) -> Side:
+def read_side(text: bytes) -> Side:
     """The body (several where a stream held several answers) of one side of an exchange.
 
     Raises:
         UndecodableError: an object that cannot be decoded.
     """
-    text = bytes(raw)
     for _ in range(_WRAPPINGS):
         if text.startswith(b"{"):
             body = decode_body(text)
             inner = body.body
-            if inner is NOTHING or body.choices is not None or body.output is not NOTHING:
-                return Side([body])
+            if inner is NOTHING or body.choices is not None or body.output is not None:
+                return Side([body], text)
             text = bytes(inner)
         elif text.startswith(b'"'):
             string = decode_string(text)
@@ -79,10 +82,10 @@ def _streamed(text: str) -> Side:
     return Side([], streamed=True, reason="a stream of events that is of no API known here", keys=tuple(first))
 
 
-def first_body(raw: Raw | bytes) -> Body | None:
+def first_body(text: bytes) -> Body | None:
     """The first body of a side, for a request: None where it cannot be read, which leaves the answer readable."""
     try:
-        bodies = read_side(raw).bodies
+        bodies = read_side(text).bodies
     except UndecodableError:
         return None
     return bodies[0] if bodies else None

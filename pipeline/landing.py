@@ -1,0 +1,118 @@
+"""Judged batches as rows of the lake: what belongs to the turn joined to each call, keys made, one batch a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.classify import schema_error
+from pipeline.records import Reject, ToolDefinition
+from pipeline.run import Batch, Located
+from pipeline.tables import TIMESTAMP, arrow_schema
+
+#: The mark that a gateway leaves in strings it shortened, and the name under which that is told.
+_LOGGER_MARK = "(litellm_truncated skipped "
+_LOGGER_NAME = "litellm_truncated"
+
+
+def land(batch: Batch, turn_keys: pa.Array, toolset_sizes: pa.Array, ingested_at: datetime) -> dict[str, pa.RecordBatch]:
+    """The rows of a batch for the tables calls, violations, turns and rejects, in log order.
+
+    ``turn_keys`` and ``toolset_sizes`` have one value a turn.
+    """
+    turns = _turns(batch, turn_keys, toolset_sizes, ingested_at)
+    calls = _calls(batch, turns, ingested_at)
+    return {
+        "calls": calls,
+        "violations": _violations(batch, calls),
+        "turns": turns,
+        "rejects": rejects(batch.rejects, ingested_at),
+    }
+
+
+def tools(definitions: Iterable[ToolDefinition]) -> pa.RecordBatch:
+    """One row a definition, in the order given, each with why its schema cannot be used."""
+    rows = list(definitions)
+    return _assemble(
+        "tools",
+        {
+            "tool_key": [row.key for row in rows],
+            "tool_name": [row.name for row in rows],
+            "tool_namespace": [row.namespace for row in rows],
+            "strict": [row.strict for row in rows],
+            "description": [row.description for row in rows],
+            "parameters": [row.parameters for row in rows],
+            "schema_error": [None if row.freeform else schema_error(row) for row in rows],
+        },
+    )
+
+
+def rejects(located: list[Located], ingested_at: datetime) -> pa.RecordBatch:
+    """One row a reject, in the order given."""
+    pairs = [(one.source_file, one.what) for one in located if isinstance(one.what, Reject)]
+    return _assemble(
+        "rejects",
+        {
+            "source_file": [source_file for source_file, _ in pairs],
+            "source_line": [reject.line for _, reject in pairs],
+            "source_offset": [reject.offset for _, reject in pairs],
+            "bytes": [reject.size_bytes for _, reject in pairs],
+            "reason": [reject.reason for _, reject in pairs],
+            "excerpt": [reject.excerpt for _, reject in pairs],
+            "ingested_at": _instant(ingested_at, len(pairs)),
+        },
+    )
+
+
+def _turns(batch: Batch, turn_keys: pa.Array, toolset_sizes: pa.Array, ingested_at: datetime) -> pa.RecordBatch:
+    turns = batch.turns
+    columns = {name: turns[name] for name in turns.schema.names}
+    columns |= {
+        "turn_key": turn_keys,
+        "tools_declared": toolset_sizes,
+        "ingested_at": _instant(ingested_at, turns.num_rows),
+    }
+    return _assemble("turns", columns)
+
+
+def _calls(batch: Batch, turns: pa.RecordBatch, ingested_at: datetime) -> pa.RecordBatch:
+    calls = batch.calls
+    row = calls["turn_row"]
+    columns = {name: turns[name].take(row) for name in turns.schema.names if name not in {"truncation", "ingested_at"}}
+    columns["calls_in_turn"] = columns.pop("calls")
+    columns |= {name: calls[name] for name in calls.schema.names}
+    columns |= {
+        "call_key": pc.binary_join_element_wise(columns["turn_key"], calls["call_index"].cast(pa.string()), "-"),
+        "arguments_bytes": pc.binary_length(calls["arguments"]).cast(pa.int64()),
+        "logger_truncation": pc.if_else(
+            pc.match_substring(calls["arguments"], _LOGGER_MARK), _LOGGER_NAME, pa.scalar(None, pa.string())
+        ),
+        "ingested_at": _instant(ingested_at, calls.num_rows),
+    }
+    return _assemble("calls", columns)
+
+
+def _violations(batch: Batch, calls: pa.RecordBatch) -> pa.RecordBatch:
+    violations = batch.violations
+    row = violations["call_row"]
+    columns = {name: calls[name].take(row) for name in ("call_key", "tool_name", "model", "created_at")}
+    columns |= {name: violations[name] for name in violations.schema.names}
+    return _assemble("violations", columns)
+
+
+def _instant(moment: datetime, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(moment, TIMESTAMP), rows)
+
+
+def _assemble(table: str, columns: dict[str, object]) -> pa.RecordBatch:
+    """A batch with the columns of a table of the lake, in their order; other columns are left out."""
+    schema = arrow_schema(table)
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, type=field.type)
+        for field in schema
+        for column in (columns[field.name],)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
