@@ -5,7 +5,8 @@
 -- Only calls of declared tools: a definition is strict where its own flag says strict: true, and loose otherwise.
 
 SELECT
-    tool_label(tool_namespace, tool_name) AS tool,
+    CASE WHEN GROUPING(tool_label(tool_namespace, tool_name)) = 1 THEN '(all tools)'
+        ELSE tool_label(tool_namespace, tool_name) END AS tool,
     CASE WHEN strict THEN 'strict' ELSE 'loose' END AS declared,
     count(*) AS calls,
     count(*) FILTER (WHERE outcome = 'usable') AS usable,
@@ -22,6 +23,6 @@ WHERE strict IS NOT NULL
     AND made_between(created_at, $since, $until)
     AND matches(model, $model)
     AND matches(tool_label(tool_namespace, tool_name), $tool)
-GROUP BY GROUPING SETS ((declared), (tool, declared))
+GROUP BY GROUPING SETS ((declared), (tool_label(tool_namespace, tool_name), declared))
 HAVING calls >= $min_calls
-ORDER BY GROUPING(tool) DESC, tool, declared DESC
+ORDER BY GROUPING(tool_label(tool_namespace, tool_name)) DESC, tool, declared DESC

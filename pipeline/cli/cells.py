@@ -14,29 +14,11 @@ from typing import Any
 
 import orjson
 
-#: C0, DEL and C1 controls, line and paragraph separators, everything that reorders or hides text, and tag characters.
-UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
-#: What may stand raw inside a JSON string and still be unsafe on a terminal.
-UNSAFE_IN_JSON = re.compile(UNSAFE.pattern.replace("\x00-\x1f", ""))
-SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+from pipeline.printable import printable
+
 #: Columns of a report that are fractions of one and read best as per cent.
 FRACTION = re.compile(r"(.*_)?(rate|share)(_low|_high|_of_[a-z]+)?")
 NOTHING = "-"
-
-
-def printable(text: str) -> str:
-    """``text`` with every character that could act on a terminal written as an escape."""
-    return UNSAFE.sub(lambda match: SHORT_ESCAPES.get(match[0]) or _escape(match[0]), text)
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def cell(value: Any, fraction: bool = False) -> str:
@@ -82,12 +64,13 @@ def json_bytes(value: Any) -> bytes:
     """``value`` as one line of JSON in UTF-8: NaN and infinity are null, moments ISO 8601, bytes hexadecimal."""
     line = orjson.dumps(value, default=_json_default, option=orjson.OPT_UTC_Z)
     text = line.decode()
-    escaped = UNSAFE_IN_JSON.sub(_json_escape, text)
-    return line if escaped == text else escaped.encode()
+    if printable(text) == text:
+        return line
+    return "".join(c if printable(c) == c else _json_escape(c) for c in text).encode()
 
 
-def _json_escape(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be")
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
@@ -101,3 +84,12 @@ def _json_default(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+#: What Markdown would read as markup. An underscore inside a word is none, and tool names are full of them.
+MARKUP = re.compile(r"[\\|`*\[\]<>~]|(?<!\w)_|_(?!\w)")
+
+
+def markdown_cell(text: str) -> str:
+    """``text``, printable already, as a cell of a Markdown table in which nothing is markup."""
+    return MARKUP.sub(lambda match: "\\" + match[0], printable(text))

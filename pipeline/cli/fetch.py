@@ -14,14 +14,16 @@ from typing import Any
 import click
 
 from pipeline import fetch
+from pipeline.cli.terminal import console
 from pipeline.errors import EXIT_FINDINGS, PipelineError
+from pipeline.printable import printable
 
 #: On a terminal a long list would push the summary out of sight; a pipe or a file gets all of it.
 LISTED_ON_TERMINAL = 20
 _COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 
 
-@click.command(context_settings={"show_default": True})
+@click.command("fetch", short_help="Fetch stored responses over the API.", context_settings={"show_default": True})
 @click.option("--ids", "ids_file", metavar="FILE", help="File of ids, one a line; - for standard input.")
 @click.option("--ids-field", metavar="NAME", help="FILE is JSONL or CSV, and the ids stand in this field of it.")
 @click.option("--stored-completions", is_flag=True, help="Walk the list of stored chat completions instead.")
@@ -38,25 +40,34 @@ _COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60, help="Seconds to wait for an answer.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress, and no summary of a run that went well.")
 def command(ids_file: str | None, ids_field: str | None, out: str, unreadable: Path | None, **options: Any) -> None:
-    """Fetch stored responses and chat completions by id, or all stored completions.
+    r"""Fetch stored responses and chat completions by id, or all stored completions.
 
     Only GET is ever sent. The key comes from OPENAI_API_KEY; OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_BASE_URL are
     heeded. Started again, it fetches only what FILE.jsonl does not hold yet.
 
-    Exit codes: 0 all that can be read was fetched; 1 something failed that another run may get; 2 it could not work.
+    Exit code 0: all that can be read was fetched. 1: something failed that another run may get. 2: the work could not
+    be done.
+
+    \b
+    Examples:
+      dispatchable fetch --ids ids.txt --out responses.jsonl
+      dispatchable fetch --ids calls.csv --ids-field response_id --out - | dispatchable check -
+      dispatchable fetch --stored-completions --since 7d --out completions.jsonl
     """
     query = _query(ids_file, ids_field, unreadable, options)
     _check_paths(ids_file, out, unreadable)
-    ids = [] if ids_file is None else fetch.read_ids(*_read(ids_file), ids_field)
-    secrets = fetch.require_credentials()
+    secrets = fetch.Secrets.of(os.environ)
+    with secrets.guard():
+        ids = [] if ids_file is None else fetch.read_ids(*_read(ids_file), ids_field)
+        secrets.require_key()
     pace = fetch.Pace(options["concurrency"], options["rate"], options["retries"], options["timeout"])
     outcome = fetch.Outcome()
     try:
         with _open_sink(out) as sink, _progress(options["quiet"], out) as tell, _list_of(unreadable, outcome):
             if query is None:
-                fetch.fetch_ids(ids, sink, pace, outcome, tell)
+                fetch.fetch_ids(ids, sink, pace, secrets, outcome, tell)
             else:
-                fetch.fetch_stored_completions(query, sink, pace, outcome, tell)
+                fetch.fetch_stored_completions(query, sink, pace, secrets, outcome, tell)
     except (PipelineError, KeyboardInterrupt):
         _say_kept(outcome, out)
         raise
@@ -135,7 +146,6 @@ def _progress(quiet: bool, out: str) -> Iterator[Callable[[int, int | None], Non
     if quiet or not sys.stderr.isatty() or (out == "-" and sys.stdout.isatty()):
         yield lambda _done, _total: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -145,7 +155,7 @@ def _progress(quiet: bool, out: str) -> Iterator[Callable[[int, int | None], Non
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, transient=True) as progress:
+    with Progress(*columns, console=console(stderr=True), redirect_stdout=False, transient=True) as progress:
         task = progress.add_task("fetching", total=None, rate="")
 
         def tell(done: int, total: int | None) -> None:
@@ -182,4 +192,4 @@ def _list(title: str, lines: list[str]) -> None:
 
 def _say_kept(outcome: fetch.Outcome, out: str) -> None:
     if outcome.kept and out != "-":
-        click.echo(f"{outcome.kept:,} fetched before this, and kept in {out}", err=True)
+        click.echo(f"{outcome.kept:,} fetched before this, and kept in {printable(out)}", err=True)

@@ -6,28 +6,23 @@ block of rows at a time.
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import click
 import pyarrow as pa
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
 
-from pipeline.cli.cells import FRACTION, cell, csv_cell, json_bytes, markdown_cell, printable
+from pipeline.cli.cells import FRACTION, cell, csv_cell, json_bytes, markdown_cell
+from pipeline.cli.layout import Heading, drawn, plain
 from pipeline.errors import PipelineError
+from pipeline.printable import printable
 
 BLOCK_ROWS = 1000
-#: A terminal narrower than this many cells a column shows each row as a list of its columns.
-LEAST_CELLS = 7
 
 Rows = Iterator[list[Any]]
 
@@ -42,10 +37,10 @@ def print_rows(result: pa.RecordBatchReader, form: str, out: Path | None = None,
     terminal; and whatever ends the reading of ``result``.
     """
     if out is None:
-        stream = click.get_binary_stream("stdout")
+        stream = sys.stdout.buffer
         if form == "parquet" and stream.isatty():
             raise PipelineError(
-                "output-binary", "Parquet is no text for a terminal.", "Add --out FILE.parquet, or pipe it to a file."
+                "output-binary", "Parquet is no text for a terminal", "add --out FILE.parquet, or pipe it to a file"
             )
         return _write(result, form, stream, fractions)
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
@@ -55,7 +50,7 @@ def print_rows(result: pa.RecordBatchReader, form: str, out: Path | None = None,
         part.replace(out)
     except OSError as error:
         raise PipelineError(
-            "output-unwritable", f"{out}: {error.strerror or error}.", "Give --out a place that can be written."
+            "output-unwritable", f"{out}: {error.strerror or error}", "give --out a place that can be written"
         ) from None
     finally:
         part.unlink(missing_ok=True)
@@ -100,13 +95,11 @@ def _csv(answer: _Counted, stream: BinaryIO, _: bool) -> None:
     # A terminal that is shown CSV is still a terminal; a file or a pipe gets every character as it is.
     shown: Callable[[str], str] = printable if stream.isatty() else str
     stream.write((",".join(shown(csv_cell(name)) for name in answer.names) + "\n").encode())
-    for row in answer.lists():
-        stream.write((",".join(shown(csv_cell(value)) for value in row) + "\n").encode())
+    stream.writelines((",".join(shown(csv_cell(value)) for value in row) + "\n").encode() for row in answer.lists())
 
 
 def _jsonl(answer: _Counted, stream: BinaryIO, _: bool) -> None:
-    for row in answer.lists():
-        stream.write(json_bytes(dict(zip(answer.names, row, strict=True))) + b"\n")
+    stream.writelines(json_bytes(dict(zip(answer.names, row, strict=True))) + b"\n" for row in answer.lists())
 
 
 def _json(answer: _Counted, stream: BinaryIO, _: bool) -> None:
@@ -118,14 +111,12 @@ def _json(answer: _Counted, stream: BinaryIO, _: bool) -> None:
 
 
 def _markdown(answer: _Counted, stream: BinaryIO, fractions: bool) -> None:
-    def line(cells: list[str]) -> bytes:
-        return ("| " + " | ".join(cells) + " |\n").encode()
+    def line(cells: Iterable[str]) -> bytes:
+        return ("| " + " | ".join(map(markdown_cell, cells)) + " |\n").encode()
 
-    percents = [fractions and bool(FRACTION.fullmatch(name)) for name in answer.names]
-    stream.write(line([markdown_cell(name) for name in answer.names]))
-    stream.write(line(["---:" if right else "---" for right in _right_aligned(answer)]))
-    for row in answer.lists():
-        stream.write(line([markdown_cell(cell(value, p)) for value, p in zip(row, percents, strict=True)]))
+    stream.write(line(answer.names))
+    stream.write(("|" + "|".join("---:" if right else "---" for right in _right_aligned(answer)) + "|\n").encode())
+    stream.writelines(map(line, _cells(answer, fractions)))
 
 
 def _parquet(answer: _Counted, stream: BinaryIO, _: bool) -> None:
@@ -140,29 +131,35 @@ def _parquet(answer: _Counted, stream: BinaryIO, _: bool) -> None:
 
 
 def _table(answer: _Counted, stream: BinaryIO, fractions: bool) -> None:
+    columns = [Heading(name, right) for name, right in zip(answer.names, _right_aligned(answer), strict=True)]
+    width = shutil.get_terminal_size().columns if stream.isatty() else None
+    rows = _cells(answer, fractions)
+    block = list(islice(rows, BLOCK_ROWS))
+    head = True
+    while block or head:
+        text = plain(columns, block, head) if width is None else drawn(columns, block, width)
+        stream.write(text.encode())
+        block, head = list(islice(rows, BLOCK_ROWS)), False
+
+
+def _cells(answer: _Counted, fractions: bool) -> Iterator[list[str]]:
     percents = [fractions and bool(FRACTION.fullmatch(name)) for name in answer.names]
-    right = _right_aligned(answer)
-    rows = answer.lists()
-    width = _terminal_width(stream)
-    first = True
-    while block := [
-        [cell(value, p) for value, p in zip(row, percents, strict=True)] for row, _ in zip(rows, range(BLOCK_ROWS))
-    ] or ([] if not first else [[]]):
-        body = [cells for cells in block if cells]
-        if width is None:
-            text = _plain(answer.names if first else None, body, right)
-        elif len(answer.names) * LEAST_CELLS > width:
-            text = _listed(answer.names, body)
-        else:
-            text = _drawn(answer.names, body, right, width)
-        stream.write(text.encode("utf-8", "backslashreplace"))
-        first = False
-
-
-def _terminal_width(stream: BinaryIO) -> int | None:
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    return ([cell(value, p) for value, p in zip(row, percents, strict=True)] for row in answer.lists())
 
 
 def _right_aligned(answer: _Counted) -> list[bool]:
     types = answer.result.schema.types
     return [pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t) for t in types]
+
+
+WRITERS: dict[str, Callable[[_Counted, BinaryIO, bool], None]] = {
+    "table": _table,
+    "csv": _csv,
+    "json": _json,
+    "jsonl": _jsonl,
+    "markdown": _markdown,
+    "parquet": _parquet,
+}
+FORMATS = tuple(WRITERS)
+#: What --out FILE means where no --format is given.
+FORMAT_BY_SUFFIX = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".parquet": "parquet"}

@@ -38,8 +38,11 @@ class EventLog(Struct):
         text = text.strip()
         if not text or text == _END_OF_STREAM:
             return
-        event = _decode_event(text)
-        if event is None:
+        self.take(_decode_event(text), name)
+
+    def take(self, event: Any, name: str = "") -> None:
+        """Take one event that is decoded already; whatever is no object is broken."""
+        if not isinstance(event, dict):
             self.broken += 1
         elif name and not isinstance(event.get("type"), str):
             self.events.append({"event": name, "data": event})
@@ -70,7 +73,8 @@ def parse_events(text: str) -> EventLog:
     start = _start_of(text)
     log = EventLog()
     if text.startswith("[", start) and not text.startswith(_END_OF_STREAM, start):
-        _read_array(text, start, log)
+        for element in _array_elements(text, start):
+            log.take(element)
     elif text.startswith("{", start):
         for line in text[start:].split("\n"):
             log.add(line)
@@ -121,14 +125,6 @@ def _end_event(data: Sequence[tuple[str, str]], log: EventLog) -> None:
             log.add(line, name)
     elif data:
         log.add("\n".join(line for line, _ in data), data[-1][1])
-
-
-def _read_array(text: str, start: int, log: EventLog) -> None:
-    for element in _array_elements(text, start):
-        if isinstance(element, dict):
-            log.events.append(element)
-        else:
-            log.broken += 1
 
 
 def _array_elements(text: str, start: int) -> Iterator[Any]:

@@ -1,0 +1,18 @@
+"""Log files -> records: find files, cut them into splits, read a slice as blocks of JSON documents."""
+
+from pipeline.sources.documents import split_documents
+from pipeline.sources.framing import MAX_RECORD_BYTES
+from pipeline.sources.paths import STDIN, find_files
+from pipeline.sources.reading import read_blocks
+from pipeline.sources.splits import FileSlice, Split, plan_splits
+
+__all__ = [
+    "MAX_RECORD_BYTES",
+    "STDIN",
+    "FileSlice",
+    "Split",
+    "find_files",
+    "plan_splits",
+    "read_blocks",
+    "split_documents",
+]

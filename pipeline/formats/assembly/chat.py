@@ -94,6 +94,8 @@ class _Answer:
     model: str | None = None
     usage: dict[str, Any] | None = None
     choices: dict[int, _Choice] = field(default_factory=dict)
+    #: How many of the choices have a finish reason.
+    ended: int = 0
     #: Whether the first delta named the role, as the first of a stream does; None before any.
     opened_with_role: bool | None = None
 
@@ -107,7 +109,7 @@ class _Answer:
         deltas = _deltas(chunk)
         if not deltas and once:
             return True  # the trailer that brings the usage
-        if self.choices and all(choice.finish_reason for choice in self.choices.values()):
+        if self.choices and self.ended == len(self.choices):
             return False
         if self.id is None:
             return True
@@ -121,14 +123,16 @@ class _Answer:
         self.created = self.created or chunk.get("created")
         self.model = self.model or text_or_none(chunk.get("model"))
         self.usage = _usage(chunk) or self.usage
-        deltas = _deltas(chunk)
-        if deltas and self.opened_with_role is None:
+        if self.opened_with_role is None and (deltas := _deltas(chunk)):
             self.opened_with_role = any(text_or_none(delta.get("role")) for delta in deltas)
         choices = chunk.get("choices")
         for position, choice in enumerate(choices if isinstance(choices, list) else ()):
             if isinstance(choice, dict):
                 index = index_of(choice.get("index"))
-                self.choices.setdefault(position if index is None else index, _Choice()).take(choice)
+                known = self.choices.setdefault(position if index is None else index, _Choice())
+                had_ended = bool(known.finish_reason)
+                known.take(choice)
+                self.ended += bool(known.finish_reason) - had_ended
 
     def result(self) -> dict[str, Any]:
         answer: dict[str, Any] = {

@@ -47,7 +47,7 @@ def unwrapped(event: dict[str, Any]) -> dict[str, Any]:
 def kind_of(event: Mapping[str, Any]) -> str:
     """Whose stream an (unwrapped) event belongs to: ``CHAT``, ``RESPONSES``, ``ERROR``, another's name, or ``""``."""
     type_ = event.get("type")
-    if (isinstance(type_, str) and type_.startswith("response.")) or _is_whole_response(event):
+    if (isinstance(type_, str) and type_.startswith("response.")) or is_whole_response(event):
         return RESPONSES
     if event.get("object") == "chat.completion.chunk" or _holds_messages(event):
         return CHAT
@@ -65,7 +65,7 @@ def is_stream_event(event: dict[str, Any]) -> bool:
     event = unwrapped(event)
     kind = kind_of(event)
     if kind == RESPONSES:
-        return not _is_whole_response(event)
+        return not is_whole_response(event)
     if kind == CHAT and event.get("object") != "chat.completion.chunk":
         return any(isinstance(choice, dict) and "delta" in choice for choice in event["choices"])
     return kind not in ("", ERROR)
@@ -88,7 +88,7 @@ def name_stream(events: Iterable[object]) -> str:
     return f"a stream of unknown events, the first with the keys {', '.join(key[:40] for key in list(objects[0])[:8])}"
 
 
-def _is_whole_response(event: Mapping[str, Any]) -> bool:
+def is_whole_response(event: Mapping[str, Any]) -> bool:
     """A server that was asked to stream may answer with one finished object all the same."""
     return event.get("object") == "response" and isinstance(event.get("output"), list)
 

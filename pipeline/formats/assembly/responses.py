@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.formats.assembly.fragments import Fragments, in_place, index_of, text_or_none
+from pipeline.formats.assembly.kinds import is_whole_response
 
 _CREATED = "response.created"
 #: Events that bring the answer as it is before anything is in it, but with its tools.
@@ -32,7 +33,7 @@ def assemble_responses(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     """One answer for each ``response.created`` of another id; a stream that begins later gives one all the same."""
     answers: list[_Answer] = []
     for event in events:
-        response = event.get("response") if isinstance(event.get("type"), str) else event
+        response = event if is_whole_response(event) else event.get("response")
         response = response if isinstance(response, dict) else {}
         if not answers or answers[-1].is_ended_by(event.get("type"), response):
             answers.append(_Answer())
@@ -99,11 +100,13 @@ class _Answer:
 
     def take(self, event: dict[str, Any], response: dict[str, Any]) -> None:
         type_ = event.get("type")
-        if not isinstance(type_, str):
+        if response is event:
             self.final = response
+        elif not isinstance(type_, str):
+            return
         elif type_ in _OPENING:
             self.created = self.created or type_ == _CREATED
-            self.opening = _merged(self.opening, response)
+            _merge(self.opening, response)
         elif type_ in _FINAL:
             self.final, self.final_status = response, _FINAL[type_]
         elif type_ in ("response.output_item.added", "response.output_item.done"):
@@ -165,7 +168,8 @@ class _Answer:
         return entry
 
     def result(self) -> dict[str, Any]:
-        answer = {"object": "response", **_merged(self.opening, self.final or {})}
+        answer = {"object": "response", **self.opening}
+        _merge(answer, self.final or {})
         if self.final is None:
             # Cut before its end. How it ended is not known, so no status may say that it did, or that it still runs.
             answer.pop("status", None)
@@ -184,6 +188,6 @@ def _names(item_id: Any, call_id: Any) -> list[tuple[str, str]]:
     return [(kind, value) for kind, value in ids if value is not None]
 
 
-def _merged(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Members of the later object, and of the earlier where the later has none, or null, or an empty list instead."""
-    return {**earlier, **{key: value for key, value in later.items() if value not in (None, []) or key not in earlier}}
+def _merge(answer: dict[str, Any], later: dict[str, Any]) -> None:
+    """Take the members of a later object, unless it has null or an empty list where the earlier one has something."""
+    answer.update((key, value) for key, value in later.items() if value not in (None, []) or key not in answer)

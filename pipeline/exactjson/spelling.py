@@ -1,0 +1,37 @@
+"""Characters that JSON text and Python strings spell differently: lone surrogates, and what a terminal must not see."""
+
+from __future__ import annotations
+
+import json
+import re
+
+#: A lone surrogate cannot be encoded, so U+D800..U+DFFF are read as U+10F800..U+10FFFF, one character for one: lengths
+#: stay as they are, and different surrogates stay different. Text that really uses that last corner of the private
+#: planes cannot be told from it.
+SURROGATE_SHIFT = 0x10F800 - 0xD800
+
+_SURROGATES = re.compile("([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
+#: Control characters that JSON leaves raw, line and direction marks, and the stand-ins for lone surrogates.
+_HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U0010f800-\U0010ffff]")
+
+
+def without_surrogates(text: str) -> str:
+    """Join surrogate pairs, and put one stand-in character for each surrogate that is alone."""
+    return text if text.isascii() else _SURROGATES.sub(_stand_in, text)
+
+
+def quoted(text: str) -> str:
+    """Write a string as JSON text for a person: readable letters, and escapes for all that a terminal may act upon."""
+    return _HIDDEN.sub(_escape, json.dumps(text, ensure_ascii=False))
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    high, low = match.group(1, 2)
+    if low:
+        return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
+    return chr(ord(match.group()) + SURROGATE_SHIFT)
+
+
+def _escape(match: re.Match[str]) -> str:
+    point = ord(match.group())
+    return f"\\u{point - SURROGATE_SHIFT if point > 0xFFFF else point:04x}"

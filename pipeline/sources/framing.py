@@ -1,0 +1,282 @@
+"""Text -> records: JSON Lines, JSON arrays, one document or many, pretty or not, in any order in one file.
+
+A file's layout is not decided once for all. At every place where a document may begin, the next bytes say what it is:
+
+- a line that begins with ``{`` and ends with ``}`` is a record as it stands, and is not looked into: whether it parses
+  is for the decoder to say. Whole chunks of such lines are taken at once, which is what keeps a large log fast;
+- any other ``{`` begins a document of several lines, or a line that is torn: brackets and quotes tell (``documents``);
+- a ``[`` before an object, an array or several values opens a container, whose elements are records, read one by one;
+- a line of anything else is a record where it is a scalar, and one reject where it is not.
+
+``}``, a line feed and ``{`` in a row cannot stand in any JSON value: there, whatever was open is given up, and reading
+starts afresh. So a file may be cut at any such place, and the pieces read by themselves (``splits``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pipeline.records import RecordBlock, Reject
+from pipeline.sources.documents import BRACE, BRACKET, BRACKET_END, COMMA, Scan, is_scalar, trim
+from pipeline.sources.gathering import Gathering
+from pipeline.sources.lines import Lines
+from pipeline.sources.rhythm import REACH_BYTES, Rhythm
+from pipeline.sources.window import Window
+
+#: A longer record is a reject.
+MAX_RECORD_BYTES = 1 << 28
+#: A longer line is not taken by its ends, but looked into, so that glued documents need not be held all at once.
+MAX_LINE_BYTES = 1 << 22
+
+TORN = "cut off: the document that begins here is never closed"
+NOT_JSON = "not JSON"
+ARRAY_NOT_CLOSED = "cut off: the array of the records before is never closed"
+
+_BOM = b"\xef\xbb\xbf"
+_EXCERPT_BYTES = 120
+_LOOKAHEAD_BYTES = 4096
+_ARRAY_OF_RECORDS = re.compile(rb'\[[ \t\r\n]*+(?:[{\[\]]|(?:"(?:[^"\\\n]++|\\[^\n])*+"|[-+.0-9A-Za-z]++)[ \t\r\n]*+,)')
+_ELEMENT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?|[^,\[\]{"\n]++')
+
+
+class Framer:
+    """Reads the records out of a window. Memory: the window, what is gathered for a block, and the largest record."""
+
+    def __init__(self, window: Window, source_file: str, block_bytes: int, max_record_bytes: int) -> None:
+        self._window = window
+        self._found = Gathering(source_file)
+        self._lines = Lines(window, self._found, min(MAX_LINE_BYTES, max_record_bytes))
+        self._rhythm = Rhythm()
+        self._block_bytes = block_bytes
+        self._longest = max_record_bytes
+        self._in_array = False
+        self._after_document = False
+        self._previous: tuple[int, bytes] | None = None  # where the document before this one ended, and in what
+        self._doomed: dict[int, int] = {}  # beginnings known to be torn, with the place to go on from
+        self._doomed_until = 0
+        self._fault_told = False
+
+    def blocks(self) -> Iterator[RecordBlock]:
+        """All there is, in blocks of about ``block_bytes``; the last one, perhaps empty, says where the text ends."""
+        window = self._window
+        while self._element() if self._in_array else self._document():
+            if self._found.weight >= self._block_bytes:
+                yield self._found.block(window.offset, window.line)
+        if window.fault and not self._fault_told:
+            self._reject(window.at, window.fault)
+        yield self._found.block(window.offset, window.line, unterminated=not window.line_is_blank)
+
+    def _document(self) -> bool:
+        """Read what begins here outside of any array; false at the end of the text."""
+        window = self._window
+        if self._lines.take_chunk():
+            self._previous = None
+            return True
+        if not window.skip_blanks():
+            return False
+        byte = window.data[window.at]
+        if byte == BRACE:
+            if self._lines.take():
+                self._previous, self._after_document = None, True
+            else:
+                self._value()
+        elif byte == BRACKET:
+            self._bracket()
+        elif byte == COMMA and self._after_document:
+            window.advance(window.at + 1)
+        elif byte == _BOM[0] and self._byte_order_mark():
+            window.at += len(_BOM)
+        else:
+            self._text_line()
+        return True
+
+    def _element(self) -> bool:
+        """Read what comes next inside an array; false at the end of the text."""
+        window = self._window
+        if not window.skip_blanks():
+            self._leave_array()
+            return False
+        byte = window.data[window.at]
+        if byte == BRACE and window.data[: window.at].endswith((b"}\n", b"}\r\n")):
+            self._leave_array()
+        elif byte in (BRACE, BRACKET):
+            self._value()
+        elif byte == COMMA:
+            window.advance(window.at + 1)
+        elif byte == BRACKET_END:
+            window.advance(window.at + 1)
+            self._in_array, self._after_document, self._previous = False, True, None
+        else:
+            self._scalar_element()
+        return True
+
+    def _leave_array(self) -> None:
+        """Give up an array that is not closed; what is torn in it has been told already."""
+        self._in_array, self._previous = False, None
+        if not self._found.torn:
+            self._reject(self._window.at, ARRAY_NOT_CLOSED)
+
+    def _bracket(self) -> None:
+        """Go into an array of records, or read an array that is none (no more than one scalar in it) as a document."""
+        window = self._window
+        window.need(_LOOKAHEAD_BYTES)
+        if _ARRAY_OF_RECORDS.match(window.data, window.at, window.at + _LOOKAHEAD_BYTES):
+            window.advance(window.at + 1)
+            self._in_array, self._previous, self._found.torn = True, None, False
+        else:
+            self._value()
+
+    def _byte_order_mark(self) -> bool:
+        self._window.need(len(_BOM))
+        return self._window.line_is_blank and self._window.data.startswith(_BOM, self._window.at)
+
+    def _value(self) -> None:
+        """Read an object or an array as one record, to where it ends or cannot go on."""
+        window = self._window
+        if window.offset in self._doomed:
+            self._give_up(self._doomed[window.offset])
+            return
+        self._listen()
+        if self._by_rhythm():
+            return
+        start, line = window.offset, window.line
+        excerpt = window.data[window.at : window.at + _EXCERPT_BYTES]
+        scan = Scan(start, window.indent)
+        while not scan.run(window.data, window.base, window.ended):
+            if scan.at - start > self._longest:
+                window.advance(scan.at - window.base)  # it will be a reject: let go of it as it is read
+            window.grow()
+        end = scan.end or scan.torn or start
+        if end - start > self._longest:
+            size = trim(window.data, 0, end - window.base) + window.base - start
+            self._too_long(line, start, size, excerpt)
+            window.advance(end - window.base)
+        elif scan.end is None:
+            self._torn(scan, end)
+        else:
+            self._found.add(window.data[window.at : end - window.base], line, start)
+            window.advance(end - window.base)
+            self._document_ended()
+
+    def _document_ended(self) -> None:
+        window = self._window
+        self._previous = (window.offset, window.data[max(0, window.at - REACH_BYTES) : window.at])
+        self._after_document = True
+
+    def _listen(self) -> None:
+        """Learn the rhythm from the document before this one, if there was one just before."""
+        window = self._window
+        window.need(REACH_BYTES)
+        end, before = self._previous or (-1, b"")
+        gap = window.data[max(0, end - window.base) : window.at] if window.offset - end <= REACH_BYTES else b""
+        # Outside of arrays, what follows on the same line belongs to the line.
+        if self._previous and before.endswith(b"}") and (self._in_array or b"\n" in gap):
+            self._rhythm.learn(before, gap, window.data, window.at)
+        else:
+            self._rhythm.forget()
+
+    def _by_rhythm(self) -> bool:
+        """Take the documents that keep the rhythm; false where the present one cannot be told so."""
+        window = self._window
+        if not self._rhythm.gap:
+            return False
+        if not self._follow():
+            if window.ended or len(window.data) - window.at >= self._block_bytes:
+                return False
+            window.grow()
+            return self._follow()
+        return True
+
+    def _follow(self) -> bool:
+        window, end = self._window, 0
+        line, breaks_between = window.line, self._rhythm.gap.count(b"\n")
+        for start, raw in self._rhythm.follow(window.data, window.at, self._longest):
+            self._found.add(raw, line, window.base + start)
+            line += raw.count(b"\n") + breaks_between
+            end = start + len(raw)
+        if end:
+            window.advance(end)
+            self._document_ended()
+        return end > 0
+
+    def _torn(self, scan: Scan, torn: int) -> None:
+        """Give up a document that cannot go on at ``torn``, and go back to the first line that may be another one."""
+        window = self._window
+        stops = [*scan.restarts, torn]
+        if window.offset > self._doomed_until:
+            self._doomed.clear()
+        self._doomed_until = max(self._doomed_until, torn)
+        following = dict(pairwise(stops))
+        self._doomed.update((offset, following[offset]) for offset in scan.unclosed)
+        stop = stops[0]
+        # A quote that is never closed turns the text inside out. The rhythm may still show where the next one begins.
+        if self._in_array and (opening := self._rhythm.opening):
+            found = window.data.find(opening, window.at + 1, stop - window.base)
+            if found >= 0:
+                stop = window.base + found + len(self._rhythm.gap)
+        self._give_up(stop)
+
+    def _give_up(self, stop: int) -> None:
+        self._reject(stop - self._window.base, TORN)
+        self._previous = None
+
+    def _scalar_element(self) -> None:
+        """Read something in an array that is neither an object nor an array, up to the next comma, bracket or line."""
+        window = self._window
+        while True:
+            match = _ELEMENT.match(window.data, window.at)
+            end = match.end() if match else window.at + 1
+            if end < len(window.data) - 1 or window.ended or end - window.at > self._longest:
+                break
+            window.grow()
+        self._scalar(min(end, window.at + self._longest))
+
+    def _text_line(self) -> None:
+        """Read a line that is neither an object nor an array: a record if it is a scalar, else a reject."""
+        window = self._window
+        end = window.line_end(self._longest)
+        if end >= 0:
+            self._scalar(end)
+            return
+        start, line = window.offset, window.line
+        excerpt = window.data[window.at : window.at + _EXCERPT_BYTES]
+        while (end := window.data.find(b"\n", window.at)) < 0:
+            window.advance(len(window.data))
+            if window.ended:
+                end = window.at
+                break
+            window.grow()
+        size = trim(window.data, 0, end) + window.base - start
+        self._too_long(line, start, size, excerpt)
+        window.advance(end)
+
+    def _scalar(self, end: int) -> None:
+        window = self._window
+        text = window.data[window.at : trim(window.data, window.at, end)]
+        if not is_scalar(text) or (window.fault and end == len(window.data)):
+            self._reject(end, NOT_JSON)
+            return
+        self._found.add(text, window.line, window.offset)
+        window.advance(end)
+        self._previous, self._after_document = None, True
+
+    def _reject(self, end: int, reason: str) -> None:
+        """Give up the text up to ``data[end]`` and move on there. A file that is torn there says so instead."""
+        window = self._window
+        if window.fault and end == len(window.data):
+            reason, self._fault_told = window.fault, True
+        size = trim(window.data, window.at, end) - window.at
+        head = window.data[window.at : window.at + _EXCERPT_BYTES]
+        self._tell(window.line, window.offset, size, reason, head)
+        if end > window.at:
+            window.advance(end)
+
+    def _too_long(self, line: int, start: int, size: int, head: bytes) -> None:
+        self._tell(line, start, size, f"longer than {self._longest:,} bytes", head)
+
+    def _tell(self, line: int, start: int, size: int, reason: str, head: bytes) -> None:
+        excerpt = head[: min(size, _EXCERPT_BYTES)].decode("utf-8", "replace")
+        self._found.reject(Reject(line, start, size, reason, excerpt))
+        self._previous, self._after_document = None, False

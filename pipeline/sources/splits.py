@@ -1,0 +1,110 @@
+"""What each worker reads: byte ranges of large JSON Lines files, batches of small files, and all others whole."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from io import FileIO
+from pathlib import Path
+
+from msgspec import Struct
+
+from pipeline.sources.decoding import decode
+from pipeline.sources.documents import BRACKET
+from pipeline.sources.paths import STDIN
+
+_READ_BYTES = 1 << 20
+_HEAD_BYTES = 1 << 12
+# No JSON value holds these bytes, so that the framer starts afresh there, whatever came before.
+_CUT = re.compile(rb"\}\r?\n(?=\{)")
+_CUT_BYTES = 3
+
+
+class FileSlice(Struct, frozen=True):
+    """A file, or the records of it that begin in ``[start, end)``; ``end`` None is the end of the file.
+
+    ``first_line`` is the line at ``start``, from 1. ``size`` is how many bytes of the file that is, 0 where nobody
+    knows. Only plain UTF-8 files of one document after another have any other range than all.
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    first_line: int = 1
+    size: int = 0
+
+
+class Split(Struct, frozen=True):
+    """What one worker reads, in order."""
+
+    slices: tuple[FileSlice, ...]
+
+
+def plan_splits(
+    files: Sequence[str],
+    *,
+    split_bytes: int,
+    slices_per_split: int = 256,
+    resume: Mapping[str, tuple[int, int]] | None = None,
+) -> Iterator[Split]:
+    """Cut and batch files into splits of about ``split_bytes``, found as they are asked for.
+
+    Large files of JSON Lines are cut between two lines, and the line feeds before a slice are counted for its
+    ``first_line``. ``resume``: per path, the offset and the line at which a file is to be read on, if it is one of
+    those and still that long; else it is read whole. A file that cannot be opened is left for its reader to say so.
+    """
+    batch: list[FileSlice] = []
+    batch_bytes = 0
+    for path in files:
+        for piece in _slices(path, split_bytes, *(resume or {}).get(path, (0, 1))):
+            if batch and (batch_bytes + piece.size > split_bytes or len(batch) >= slices_per_split):
+                yield Split(tuple(batch))
+                batch, batch_bytes = [], 0
+            batch.append(piece)
+            batch_bytes += piece.size
+    if batch:
+        yield Split(tuple(batch))
+
+
+def _slices(path: str, split_bytes: int, start: int, line: int) -> Iterator[FileSlice]:
+    if path == STDIN:
+        yield FileSlice(path)
+        return
+    try:
+        status = Path(path).stat()
+        size = status.st_size
+        if not stat.S_ISREG(status.st_mode) or not (start or size > split_bytes):
+            yield FileSlice(path, size=size)
+            return
+        with FileIO(path) as file:
+            if start > size or not _can_be_cut(file):
+                yield FileSlice(path, size=size)
+            elif start < size or not start:
+                yield from _cut(file, FileSlice(path, start, None, line, size - start), split_bytes)
+    except OSError:
+        yield FileSlice(path)
+
+
+def _can_be_cut(file: FileIO) -> bool:
+    """Whether the file is plain text, and no array by its first byte."""
+    text = decode(iter([file.read(_HEAD_BYTES)]))
+    head = b"".join(text.chunks).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.plain and text.binary is None and head[:1] != bytes((BRACKET,))
+
+
+def _cut(file: FileIO, whole: FileSlice, split_bytes: int) -> Iterator[FileSlice]:
+    """The slice in pieces. The file is read once, in order, and no further than the last place to cut."""
+    start, first_line, stop = whole.start, whole.first_line, whole.start + whole.size
+    base, line, text = start, first_line, b""  # of the text in hand: its offset, and the line there
+    file.seek(start)
+    while start + split_bytes < stop and (chunk := file.read(_READ_BYTES)):
+        kept = text[-_CUT_BYTES:]
+        line += text.count(b"\n", 0, len(text) - len(kept))
+        base += len(text) - len(kept)
+        text = kept + chunk
+        while match := _CUT.search(text, max(0, start + split_bytes - base)):
+            cut, cut_line = base + match.end(), line + text.count(b"\n", 0, match.end())
+            yield FileSlice(whole.path, start, cut, first_line, cut - start)
+            start, first_line = cut, cut_line
+    yield FileSlice(whole.path, start, None, first_line, stop - start)

@@ -1,0 +1,117 @@
+"""The part of a text that is in memory: a buffer that knows its place in the file, and reads on when asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.sources.compression import Fault
+
+#: What is kept in front of the present place, so that the last few bytes read can still be looked at.
+MARGIN_BYTES = 256
+_BLANK_RUN = re.compile(rb"[ \t\r\n]*+")
+
+
+class Window:
+    """A text read from front to back. ``data[at]`` is the present place, ``base`` the offset of ``data[0]``.
+
+    ``line`` is the line of the present place, from 1. ``indent`` is how many blanks that line begins with, and
+    ``line_is_blank`` says that nothing else has stood on it yet. ``fault`` is why the text ends too early, None where
+    it does not.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], offset: int, line: int, block_bytes: int) -> None:
+        self.data = b""
+        self.at = 0
+        self.base = offset
+        self.line = line
+        self.indent = 0
+        self.line_is_blank = True
+        self.ended = False
+        self.fault: str | None = None
+        self._chunks = chunks
+        self._block_bytes = block_bytes
+
+    @property
+    def offset(self) -> int:
+        """Offset of the present place in the file."""
+        return self.base + self.at
+
+    def pull(self) -> bytes:
+        """The next bytes of the text, which the caller must put somewhere; empty at the end."""
+        try:
+            for chunk in self._chunks:
+                if chunk:
+                    return chunk
+        except Fault as fault:
+            self.fault = str(fault)
+        self.ended = True
+        return b""
+
+    def grow(self) -> None:
+        """Drop what lies behind and double what lies ahead, so that a long record is copied only a few times."""
+        drop = max(0, self.at - MARGIN_BYTES)
+        pieces = [self.data[drop:]]
+        self.data = b""
+        wanted = max(self._block_bytes, len(pieces[0]))
+        while wanted > 0 and (chunk := self.pull()):
+            pieces.append(chunk)
+            wanted -= len(chunk)
+        self.data = b"".join(pieces)
+        self.base += drop
+        self.at -= drop
+
+    def need(self, count: int) -> None:
+        """Have ``count`` bytes from the present place on, or all there are."""
+        while len(self.data) - self.at < count and not self.ended:
+            self.grow()
+
+    def replace(self, data: bytes, offset: int, line: int) -> None:
+        """Go on at the beginning of a line, with ``data`` as what is already known of it and what follows."""
+        self.data, self.at, self.base, self.line = data, 0, offset, line
+        self.indent, self.line_is_blank = 0, True
+
+    def advance(self, index: int) -> None:
+        """Move on to ``data[index]``, not over blanks alone."""
+        breaks = self.data.count(b"\n", self.at, index)
+        self.line_is_blank = False
+        if breaks:
+            start = self.data.rfind(b"\n", self.at, index) + 1
+            run = _BLANK_RUN.match(self.data, start, index)
+            self.line += breaks
+            self.indent = run.end() - start if run else 0
+            self.line_is_blank = start + self.indent == index
+        self.at = index
+
+    def skip_blanks(self) -> bool:
+        """Move on to the next byte that is not blank; false at the end of the text."""
+        while True:
+            run = _BLANK_RUN.match(self.data, self.at)
+            end = run.end() if run else self.at
+            breaks = self.data.count(b"\n", self.at, end)
+            if breaks:
+                self.line += breaks
+                self.line_is_blank = True
+                self.indent = end - self.data.rfind(b"\n", self.at, end) - 1
+            elif self.line_is_blank:
+                self.indent += end - self.at
+            self.at = end
+            if end < len(self.data):
+                return True
+            if self.ended:
+                return False
+            self.grow()
+
+    def line_end(self, limit: int) -> int:
+        """Index of the line feed or the end of the text that ends the present line; -1: over ``limit`` bytes away."""
+        seen = 0
+        while True:
+            index = self.data.find(b"\n", self.at + seen, self.at + limit + 1)
+            if index >= 0:
+                return index
+            seen = len(self.data) - self.at
+            if seen > limit:
+                return -1
+            if self.ended:
+                return len(self.data)
+            self.grow()
