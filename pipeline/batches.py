@@ -6,18 +6,19 @@ belongs to the turn is stored once and joined only where a whole row is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import pyarrow as pa
 
 from pipeline.records import Turn
 from pipeline.tables import TIMESTAMP
+from pipeline.toolset import ToolsetsByNumber
 
 _TEXT = pa.string()
 _COUNT = pa.int32()
 
-#: One row a turn, in log order. ``toolset`` is a number that means something until the toolsets are renewed.
+#: One row a turn, in log order. ``tools_declared`` is null where no definitions are recorded.
 TURN_SCHEMA = pa.schema(
     [
         ("format", _TEXT),
@@ -29,7 +30,7 @@ TURN_SCHEMA = pa.schema(
         ("finish_reason", _TEXT),
         ("truncation", _TEXT),
         ("calls", _COUNT),
-        ("toolset", _COUNT),
+        ("tools_declared", _COUNT),
         ("parallel_tool_calls", pa.bool_()),
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
@@ -40,7 +41,8 @@ TURN_SCHEMA = pa.schema(
 )
 
 #: One row a call, in log order. ``cut_evidence`` says why the call can have been cut, ``at_token_limit`` that it can have
-#: been if its text ends early; both only ever on a call that the ending of the turn can have touched.
+#: been if its text ends early; both only ever on a call that the ending of the turn can have touched. ``toolset`` is a number
+#: that means something until the toolsets are renewed.
 CALL_SCHEMA = pa.schema(
     [
         ("turn_row", _COUNT),
@@ -64,7 +66,7 @@ ITEM_INCOMPLETE = "item_incomplete"
 TOKEN_LIMIT_REACHED = "token_limit_reached"
 
 
-def turns_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
+def turns_batch(turns: Sequence[Turn], toolsets: ToolsetsByNumber) -> pa.RecordBatch:
     """One row a turn (``TURN_SCHEMA``), in the order given."""
     columns = [
         [turn.format for turn in turns],
@@ -76,7 +78,7 @@ def turns_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
         [turn.finish_reason for turn in turns],
         [_turn_evidence(turn) for turn in turns],
         [len(turn.calls) for turn in turns],
-        [turn.toolset for turn in turns],
+        [None if turn.toolset is None else len(toolsets[turn.toolset].definitions) for turn in turns],
         [turn.parallel_tool_calls for turn in turns],
         [turn.input_tokens for turn in turns],
         [turn.output_tokens for turn in turns],
@@ -144,10 +146,11 @@ def _outside_tool_choice(turns: Sequence[Turn], rows: int) -> list[bool | None]:
     ]
 
 
-def turn_keys(turns: Sequence[Turn]) -> pa.Array:
+def turn_keys(turns: Sequence[Turn], places: Mapping[str, str]) -> pa.Array:
     """A stable key of each turn, as 32 hexadecimal digits.
 
-    A turn is known by its answer's id, creation time, choice and calls. One without an id is known by its place alone.
+    A turn is known by its answer's id, creation time, choice and calls. One without an id is known by its place alone:
+    the name that ``places`` has for its source file, its offset, and its position among the turns of the record.
     """
     keys = []
     place: tuple[str, int] = ("", -1)
@@ -157,7 +160,7 @@ def turn_keys(turns: Sequence[Turn]) -> pa.Array:
         position = position + 1 if here == place else 0
         place = here
         if turn.response_id is None:
-            known_by = f"place\0{turn.source_file}\0{turn.offset}\0{position}"
+            known_by = f"place\0{places[turn.source_file]}\0{turn.offset}\0{position}"
         else:
             calls = "".join(f"\0{call.call_id}\0{call.tool_name}\0{call.arguments}" for call in turn.calls)
             known_by = f"{turn.response_id}\0{turn.created_at_us}\0{turn.choice_index}{calls}"

@@ -18,12 +18,9 @@ _LOGGER_MARK = "(litellm_truncated skipped "
 _LOGGER_NAME = "litellm_truncated"
 
 
-def land(batch: Batch, turn_keys: pa.Array, toolset_sizes: pa.Array, ingested_at: datetime) -> dict[str, pa.RecordBatch]:
-    """The rows of a batch for the tables calls, violations, turns and rejects, in log order.
-
-    ``turn_keys`` and ``toolset_sizes`` have one value a turn.
-    """
-    turns = _turns(batch, turn_keys, toolset_sizes, ingested_at)
+def land(batch: Batch, ingested_at: datetime) -> dict[str, pa.RecordBatch]:
+    """The rows of a batch (one with turn keys) for the tables calls, violations, turns and rejects, in log order."""
+    turns = _turns(batch, ingested_at)
     calls = _calls(batch, turns, ingested_at)
     return {
         "calls": calls,
@@ -67,12 +64,11 @@ def rejects(located: list[Located], ingested_at: datetime) -> pa.RecordBatch:
     )
 
 
-def _turns(batch: Batch, turn_keys: pa.Array, toolset_sizes: pa.Array, ingested_at: datetime) -> pa.RecordBatch:
+def _turns(batch: Batch, ingested_at: datetime) -> pa.RecordBatch:
     turns = batch.turns
     columns = {name: turns[name] for name in turns.schema.names}
     columns |= {
-        "turn_key": turn_keys,
-        "tools_declared": toolset_sizes,
+        "turn_key": batch.turn_keys,
         "ingested_at": _instant(ingested_at, turns.num_rows),
     }
     return _assemble("turns", columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 from msgspec import Struct, field
 
-from pipeline.batches import calls_batch, turns_batch
+from pipeline.batches import calls_batch, turn_keys, turns_batch
 from pipeline.classify import classify
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Outcome, Page, Unread, read_record
@@ -53,10 +53,11 @@ class Batch(Struct):
     """Some records of a split, judged. ``records`` = ``answered`` + rejects + unrecognised; nothing is lost in silence.
 
     ``turns`` and ``calls`` are ``batches.TURN_SCHEMA`` and ``batches.CALL_SCHEMA`` with verdicts, ``violations``
-    ``classify.VIOLATION_SCHEMA``; all in log order.
+    ``classify.VIOLATION_SCHEMA``; all in log order. ``turn_keys`` has a string a turn, where keys were asked for.
     """
 
     turns: pa.RecordBatch
+    turn_keys: pa.Array | None
     calls: pa.RecordBatch
     violations: pa.RecordBatch
     records: int
@@ -89,11 +90,16 @@ class Judge:
         self._pending = _Pending()
 
     def batches(
-        self, split: Split, on_bytes: Callable[[int], None] | None = None, on_block: Callable[[RecordBlock], None] | None = None
+        self,
+        split: Split,
+        on_bytes: Callable[[int], None] | None = None,
+        on_block: Callable[[RecordBlock], None] | None = None,
+        places: Mapping[str, str] | None = None,
     ) -> Iterator[Batch]:
         """The records of a split, judged, in log order. At least one batch, so that counts come out.
 
         ``on_bytes`` is told how many bytes of the files have been read since the last time, ``on_block`` of each block.
+        With ``places`` (source file to the name of its place) the batches have turn keys.
 
         Raises:
             PipelineError: a file cannot be opened.
@@ -104,12 +110,12 @@ class Judge:
                     on_block(block)
                 self._read(block)
                 if self._is_due():
-                    yield self._judge()
-        yield self._judge()
+                    yield self._judge(places)
+        yield self._judge(places)
 
     def _read(self, block: RecordBlock) -> None:
         pending = self._pending
-        source_file = block.source_file
+        source_file = source_name(block.source_file)
         toolsets = self._toolsets
         for raw, line, offset in zip(block.raws, block.lines, block.offsets, strict=True):
             pending.size_bytes += len(raw)
@@ -172,7 +178,7 @@ class Judge:
             or self._toolsets.is_full
         )
 
-    def _judge(self) -> Batch:
+    def _judge(self, places: Mapping[str, str] | None) -> Batch:
         pending, self._pending = self._pending, _Pending()
         turns = pending.turns
         if self._supplied is not None:
@@ -181,7 +187,8 @@ class Judge:
                     turn.toolset = self._supplied
         judged = classify(calls_batch(turns), self._toolsets)
         batch = Batch(
-            turns_batch(turns),
+            turns_batch(turns, self._toolsets),
+            None if places is None else turn_keys(turns, places),
             judged.calls,
             judged.violations,
             pending.records,
@@ -200,7 +207,12 @@ class Judge:
         return None if self._settings.supplied is None else self._toolsets.add(self._settings.supplied)
 
 
-def map_splits(work: Callable[[Split], R], splits: Iterable[Split], jobs: int) -> Iterator[R]:
+def source_name(path: str) -> str:
+    """A path as it stands in ``source_file``: bytes of it that are no UTF-8 are escaped."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def map_splits(work: Callable[[T], R], splits: Iterable[T], jobs: int) -> Iterator[R]:
     """``work`` on every split, results in the order of the splits, a bounded number of them ahead.
 
     With one job all runs in this process. Workers are spawned, not forked: threads of Arrow do not survive a fork.
@@ -212,7 +224,7 @@ def map_splits(work: Callable[[Split], R], splits: Iterable[Split], jobs: int) -
         yield from _in_order(executor, work, splits, jobs * _SPLITS_AHEAD_PER_WORKER)
 
 
-def _in_order(executor: Executor, work: Callable[[Split], R], splits: Iterable[Split], ahead: int) -> Iterator[R]:
+def _in_order(executor: Executor, work: Callable[[T], R], splits: Iterable[T], ahead: int) -> Iterator[R]:
     waiting = iter(splits)
     running: deque[Future[R]] = deque(executor.submit(work, split) for split in islice(waiting, ahead))
     try:

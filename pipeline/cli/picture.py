@@ -13,10 +13,13 @@ from pipeline.findings import Checked, Group, GroupKey
 from pipeline.printable import printable
 from pipeline.records import Reject
 from pipeline.run import Located
+from pipeline.tables import TABLES
 from pipeline.verdicts import CUT, FINDING, STATES, UNJUDGED, USABLE
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from pipeline.ingest import Ingested
 
 _STYLE_BY_OUTCOME = {USABLE: "green", FINDING: "red", CUT: "yellow", UNJUDGED: "blue"}
 _MARK_BY_OUTCOME = {USABLE: "✓", FINDING: "✗", CUT: "✂", UNJUDGED: "?"}
@@ -39,6 +42,27 @@ def show(console: Console, checked: Checked, rejects: list[Located], files: int,
     unrecognised = _count(checked.unrecognised.total(), "record")
     _section(console, f"Unrecognised: {unrecognised} without an answer to judge", _kinds(checked.unrecognised))
     _section(console, "Noted", _notes(checked))
+
+
+def show_ingested(console: Console, done: Ingested, lake: str) -> None:
+    """Print what an ingest did: files, rows, and what the calls landed by it came to."""
+    files = [f"{count:,} {action}" for action, count in sorted(done.decisions.items())]
+    console.print(Text(f"{_count(done.decisions.total(), 'file')}: {', '.join(files)}", style="bold"))
+    for path in done.replaced[:_LOCATED_SHOWN]:
+        console.print(Text(f"  replaced: {printable(path)} (its old rows are gone)"))
+    rows = [f"{done.rows[table]:,} {table}" for table in TABLES if done.rows[table]]
+    landed = ", ".join(rows) if rows else "nothing new"
+    console.print(Text(f"landed in {printable(lake)}: {landed}"))
+    if done.duplicates:
+        console.print(Text(f"{_count(done.duplicates, 'turn')} stood there already: noted as duplicates"))
+    if done.torn:
+        console.print(Text(f"{_count(done.torn, 'file')} ended in a half-written line: read again once it has grown"))
+    if done.checked.calls:
+        console.print()
+        console.print(Padding(_states(done.checked), _INDENT))
+        console.print()
+        console.print(Padding(_rate(done.checked), _INDENT))
+    _section(console, "Unrecognised", _kinds(done.checked.unrecognised))
 
 
 def _section(console: Console, title: str, body: RenderableType | None) -> None:

@@ -33,13 +33,19 @@ class Progress:
     def __init__(self, total_bytes: int | None) -> None:
         self._total_bytes = total_bytes
         self._bytes = 0
+        self._rows = 0
         self._started = time.monotonic()
         self._shown_at = self._started + PROGRESS_AFTER_S - 0.1
         self._shown = False
 
-    def advance(self, size_bytes: int) -> None:
-        """Count bytes that have been read."""
+    def expect(self, total_bytes: int) -> None:
+        """Take note of how many bytes there are to read, where that shows only later."""
+        self._total_bytes = total_bytes
+
+    def advance(self, size_bytes: int, rows: int = 0) -> None:
+        """Count bytes that have been read, and rows that have landed."""
         self._bytes += size_bytes
+        self._rows += rows
         now = time.monotonic()
         if now - self._shown_at >= 0.1:
             self._shown_at = now
@@ -48,6 +54,8 @@ class Progress:
     def _show(self, now: float) -> None:
         rate = self._bytes / max(now - self._started, 1e-9)
         text = f"{self._bytes / _BYTES_PER_MB:,.0f} MB  {rate / _BYTES_PER_MB:,.0f} MB/s"
+        if self._rows:
+            text = f"{self._rows:,} rows  {text}"
         if self._total_bytes:
             share = min(self._bytes / self._total_bytes, 1.0)
             filled = round(share * 24)

@@ -30,14 +30,13 @@ def read_number(whole: str, fraction: str, exponent: str) -> int | float | Decim
     if not fraction and not exponent and len(whole) <= _INT_DIGITS:
         return int(whole)
     digits = whole.lstrip("-") + fraction[1:]
+    literal = whole + fraction + exponent
+    if fraction or exponent:
+        number = float(literal)
+        if -EXACT_FLOAT < number < EXACT_FLOAT and (number != 0.0 or not digits.strip("0")):
+            return number
     if len(digits) > MAX_DIGITS:
         raise OverLimitError(f"a number has more than {MAX_DIGITS:,} digits, the limit")
-    literal = whole + fraction + exponent
-    if not fraction and not exponent:
-        return Decimal(literal)
-    number = float(literal)
-    if -EXACT_FLOAT < number < EXACT_FLOAT and (number != 0.0 or not digits.strip("0")):
-        return number
     power = exponent.lstrip("eE+-0") or "0"
     if len(power) > len(str(MAX_EXPONENT)) or int(power) > MAX_EXPONENT:
         raise OverLimitError(f"a number's exponent is beyond {MAX_EXPONENT:,}, the limit")

@@ -11,8 +11,7 @@ import re
 SURROGATE_SHIFT = 0x10F800 - 0xD800
 
 _SURROGATES = re.compile("([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
-#: Control characters that JSON leaves raw, line and direction marks, and the stand-ins for lone surrogates.
-_HIDDEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U0010f800-\U0010ffff]")
+_NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
 def without_surrogates(text: str) -> str:
@@ -21,8 +20,8 @@ def without_surrogates(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Write a string as JSON text for a person: readable letters, and escapes for all that a terminal may act upon."""
-    return _HIDDEN.sub(_escape, json.dumps(text, ensure_ascii=False))
+    """Write a string as JSON text for a person: letters as they are, escapes for all that a terminal may act upon."""
+    return _NOT_ASCII.sub(_escape, json.dumps(text, ensure_ascii=False))
 
 
 def _stand_in(match: re.Match[str]) -> str:
@@ -33,5 +32,9 @@ def _stand_in(match: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    point = ord(match.group())
-    return f"\\u{point - SURROGATE_SHIFT if point > 0xFFFF else point:04x}"
+    character = match.group()
+    if character.isprintable():
+        return character
+    if ord(character) >= 0xD800 + SURROGATE_SHIFT:
+        character = chr(ord(character) - SURROGATE_SHIFT)
+    return json.dumps(character)[1:-1]

@@ -36,7 +36,10 @@ def standalone_sql(
         f"SET VARIABLE {parameter.name} = {parameter.literal(values[parameter.name])};"
         for parameter in report.parameters
     ]
-    return "\n".join([*lines, "", body.strip().removesuffix(";") + ";\n"])
+    body = body.strip().removesuffix(";")
+    # A semicolon behind a comment would be part of it.
+    end = "\n;\n" if "--" in body.rpartition("\n")[2] else ";\n"
+    return "\n".join([*lines, "", body + end])
 
 
 def _with_variables(report: Report) -> tuple[str, set[str]]:
@@ -55,12 +58,11 @@ def _with_variables(report: Report) -> tuple[str, set[str]]:
         text = source[offset:end].decode().rstrip()
         if kind not in _WORDS:
             continue
-        words.add(text)
+        words.add(text.strip('"').lower())
         if index and source[tokens[index - 1][0] : offset] == b"$":
-            name = next(p.name for p in report.parameters if text == p.name)
-            pieces += [source[copied : offset - 1], f"getvariable('{name}')".encode()]
+            pieces += [source[copied : offset - 1], f"getvariable('{text}')".encode()]
             copied = offset + len(text.encode())
-            replaced.add(name)
+            replaced.add(text)
     if replaced != {parameter.name for parameter in report.parameters}:
         raise PipelineError(
             "report-invalid", f"{report.path}: its parameters cannot be told apart", "write each as $name"

@@ -4,13 +4,14 @@ from pipeline.sources.documents import split_documents
 from pipeline.sources.framing import MAX_RECORD_BYTES
 from pipeline.sources.paths import STDIN, find_files
 from pipeline.sources.reading import read_blocks
-from pipeline.sources.splits import FileSlice, Split, plan_splits
+from pipeline.sources.splits import FileSlice, Split, can_be_resumed, plan_splits
 
 __all__ = [
     "MAX_RECORD_BYTES",
     "STDIN",
     "FileSlice",
     "Split",
+    "can_be_resumed",
     "find_files",
     "plan_splits",
     "read_blocks",

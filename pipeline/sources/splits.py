@@ -67,6 +67,15 @@ def plan_splits(
         yield Split(tuple(batch))
 
 
+def can_be_resumed(path: str) -> bool:
+    """Whether a file that grows can be read on from where it was left: plain text, one document after another."""
+    try:
+        with FileIO(path) as file:
+            return _can_be_cut(file)
+    except OSError:
+        return False
+
+
 def _slices(path: str, split_bytes: int, start: int, line: int) -> Iterator[FileSlice]:
     if path == STDIN:
         yield FileSlice(path)

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from msgspec import Struct, field
 
-from pipeline.exactjson import quoted
 from pipeline.records import JSONValue
 from pipeline.toolschema.ecmapattern import PatternError, to_engine
+from pipeline.toolschema.excerpt import excerpt
 from pipeline.toolschema.paths import spell_schema_place
 
 #: Checks that may follow from looking at one value once.
@@ -105,7 +105,7 @@ def _rewrite_patterns(node: dict[str, Any], patterns: dict[str, str]) -> None:
         try:
             result = to_engine(pattern)
         except PatternError as error:
-            raise PatternError(f"the pattern {quoted(pattern)} is not ECMA-262: {error}") from None
+            raise PatternError(f"the pattern {excerpt(pattern)} is not ECMA-262: {error}") from None
         if result != pattern:
             patterns[result] = pattern
         return result

@@ -46,7 +46,7 @@ def complaint(error: ValueError, anatomy: Anatomy) -> str:
     if steps and steps[-1] == "type":
         return f"{place}: {got} is no JSON Schema type"
     if kind == "Format":
-        return f"{place}: {quoted(str(steps[-1]) if got == '' else str(error.instance))} is no ECMA-262 pattern"
+        return f"{place}: {excerpt(error.instance)} is no ECMA-262 pattern that can be used"
     setting = Setting(anatomy.schema, {}, anatomy.patterns)
     return shorten(f"{place}: expected {expectation(error, setting)}; got {got}", 400)
 

@@ -49,7 +49,7 @@ def test_the_key_is_in_no_output_whatever_the_server_says(
     assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_the_clients_own_logging_stays_still(server: Server, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_clients_own_logging_stays_still(server: Server, environment: dict[str, str]) -> None:
     server.put(R[0], replies=[error(500, KEY, x_request_id=KEY), Reply(body=response(R[0]))])
 
     done = subprocess.run(

@@ -78,6 +78,13 @@ def test_every_type_of_value_is_printed(tmp_path: Path, empty_lake: Path) -> Non
     assert plain_rows(printed) == [("x", -3, 0.5, True, "2026-05-01 00:00:00+00")]
 
 
+def test_a_query_that_ends_in_a_comment_or_shouts_runs_as_well(tmp_path: Path, lake: Path) -> None:
+    (tmp_path / "one.sql").write_text(f'{HEAD}SELECT SHARE(COUNT(*), 2) FROM "CALLS" -- all of them', encoding="utf-8")
+    printed = standalone_sql(read_report(tmp_path / "one.sql"), {}, str(lake))
+    assert plain_rows(printed) == [(44.5,)]
+    assert printed.endswith("-- all of them\n;\n")
+
+
 def test_a_dollar_in_a_text_or_a_comment_is_no_parameter(tmp_path: Path, empty_lake: Path) -> None:
     body = "SELECT 'ü $tool' AS a, $$it's $tool$$ AS b, $tool/* $tool */ AS c, $tool||'x' AS d -- $tool\n;\n"
     (tmp_path / "one.sql").write_text(f"{HEAD}-- param: tool\n{body}", encoding="utf-8")
