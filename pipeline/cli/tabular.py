@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,22 +65,36 @@ def _write(result: pa.RecordBatchReader, form: str, stream: BinaryIO, fractions:
 
 
 class _Counted:
-    """The batches of an answer, counted as they pass."""
+    """The batches of an answer, counted as they pass; columns of one name told apart, as in n and n_2."""
 
     def __init__(self, result: pa.RecordBatchReader) -> None:
-        self.result = result
-        self.names: list[str] = result.schema.names
+        self._result = result
+        self.names = _told_apart(result.schema.names)
+        self.types: list[pa.DataType] = result.schema.types
         self.rows = 0
+        self.failure: PipelineError | None = None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        for batch in self.result:
-            self.rows += batch.num_rows
-            yield batch
+        try:
+            for batch in self._result:
+                self.rows += batch.num_rows
+                yield batch.rename_columns(self.names)
+        except PipelineError as error:
+            self.failure = error
+            raise
 
     def lists(self) -> Rows:
         """Rows as lists of Python values, in the order of the columns (names may repeat)."""
         for batch in self.batches():
             yield from map(list, zip(*(_values(column) for column in batch.columns), strict=True))
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    unique: list[str] = []
+    for name in names:
+        candidates = chain([name], (f"{name}_{number}" for number in count(2)))
+        unique.append(next(n for n in candidates if n not in unique and (n == name or n not in names)))
+    return unique
 
 
 def _values(column: pa.Array) -> list[Any]:
@@ -124,8 +138,12 @@ def _parquet(answer: _Counted, stream: BinaryIO, _: bool) -> None:
 
     with tempfile.TemporaryDirectory(prefix="dispatchable-") as directory:
         path = Path(directory, "answer.parquet")
-        reader = pa.RecordBatchReader.from_batches(answer.result.schema, answer.batches())
-        write_parquet(reader, str(path))
+        schema = pa.schema(list(zip(answer.names, answer.types, strict=True)))
+        try:
+            write_parquet(pa.RecordBatchReader.from_batches(schema, answer.batches()), str(path))
+        except PipelineError as error:
+            # Whatever ended the reading has been through two libraries on its way here.
+            raise answer.failure or error from None
         with path.open("rb") as written:
             shutil.copyfileobj(written, stream)
 
@@ -148,8 +166,7 @@ def _cells(answer: _Counted, fractions: bool) -> Iterator[list[str]]:
 
 
 def _right_aligned(answer: _Counted) -> list[bool]:
-    types = answer.result.schema.types
-    return [pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t) for t in types]
+    return [pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t) for t in answer.types]
 
 
 WRITERS: dict[str, Callable[[_Counted, BinaryIO, bool], None]] = {

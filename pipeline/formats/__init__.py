@@ -1,9 +1,9 @@
 """The registry: which records are recognised, and how their turns are read.
 
 A format is an *envelope* (how a log wraps an exchange) around an *answer* (the shape of one API). To add one: write its
-file, add its line below, and put an example with its right answer into ``tests/formats``. An envelope has ``PREFIX`` and
-``unwrap(record) -> exchanges | None``; an answer has ``NAME`` and ``read(exchange, toolsets) -> turns | None``. Both say
-None for what is not theirs; the first that says otherwise counts.
+file, add its line below, and put an example with its right answer into ``tests/formats/golden``. An envelope has
+``PREFIX`` and ``unwrap(record) -> exchanges | None``; an answer has ``NAME`` and ``read(exchange, toolsets) -> turns |
+None``. Both say None for what is not theirs; the first that says otherwise counts.
 """
 
 from __future__ import annotations

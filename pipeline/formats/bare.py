@@ -1,4 +1,4 @@
-"""A record that is the answer itself: a Responses object, a stored chat completion, with or without a request beside it."""
+"""A record that is the answer itself, a Responses object or a stored chat completion, perhaps with a request beside it."""
 
 from __future__ import annotations
 

@@ -7,18 +7,7 @@ this shape, so the presence of tool calls decides, not the ``finish_reason``.
 from __future__ import annotations
 
 from pipeline.formats.shapes import NOTHING, Choice, Exchange, Function, ToolCall
-from pipeline.formats.turns import (
-    allowed_tools,
-    arguments_of,
-    count_or_none,
-    created_at_us,
-    declared_toolset,
-    model_of,
-    parallel_allowed,
-    reached_token_limit,
-    text_or_none,
-    tokens_of,
-)
+from pipeline.formats.turns import arguments_of, count_or_none, declared_toolset, text_or_none, turn_of
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
 
@@ -40,30 +29,21 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     if choices is None or any(choice.delta is not NOTHING and choice.message is None for choice in choices):
         return None
     toolset = declared_toolset(exchange, toolsets)
-    allowed = allowed_tools(exchange)
-    input_tokens, output_tokens = tokens_of(answer)
-    at_limit = reached_token_limit(exchange, output_tokens, len(choices))
     turns = []
     for position, choice in enumerate(choices):
         finish_reason = text_or_none(choice.finish_reason)
         index = count_or_none(choice.index)
         turns.append(
-            Turn(
+            turn_of(
+                exchange,
                 NAME,
-                text_or_none(answer.id),
-                model_of(exchange),
-                created_at_us(exchange),
-                text_or_none(answer.status),
-                finish_reason,
-                finish_reason if finish_reason is not None and finish_reason.lower() in _CEILINGS else None,
-                at_limit,
                 toolset,
                 _calls(choice, toolsets),
+                response_status=text_or_none(answer.status),
+                finish_reason=finish_reason,
+                truncation=finish_reason if finish_reason is not None and finish_reason.lower() in _CEILINGS else None,
                 choice_index=position if index is None or not 0 <= index < 2**31 else index,
-                parallel_tool_calls=parallel_allowed(exchange),
-                input_tokens=input_tokens,
-                output_tokens=output_tokens,
-                allowed_tools=allowed,
+                answers=len(choices),
             )
         )
     return turns

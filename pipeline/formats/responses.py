@@ -5,17 +5,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from pipeline.formats.shapes import NOTHING, Exchange, Item
-from pipeline.formats.turns import (
-    allowed_tools,
-    arguments_of,
-    created_at_us,
-    declared_toolset,
-    model_of,
-    parallel_allowed,
-    reached_token_limit,
-    text_or_none,
-    tokens_of,
-)
+from pipeline.formats.turns import arguments_of, declared_toolset, text_or_none, turn_of
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
 
@@ -61,23 +51,14 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
             loaded.append(item.tools)
     if status in _UNFINISHED:
         calls = []
-    input_tokens, output_tokens = tokens_of(answer)
     return [
-        Turn(
+        turn_of(
+            exchange,
             NAME,
-            text_or_none(answer.id),
-            model_of(exchange),
-            created_at_us(exchange),
-            status,
-            None,
-            _truncation(status, answer.incomplete_details),
-            reached_token_limit(exchange, output_tokens, 1),
             declared_toolset(exchange, toolsets, loaded),
             calls,
-            parallel_tool_calls=parallel_allowed(exchange),
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            allowed_tools=allowed_tools(exchange),
+            response_status=status,
+            truncation=_truncation(answer.incomplete_details) if status == _INCOMPLETE else None,
         )
     ]
 
@@ -94,9 +75,7 @@ def _call(item: Item, arguments: str | None, form: str) -> Call:
     )
 
 
-def _truncation(status: str | None, details: object) -> str | None:
+def _truncation(details: object) -> str:
     """Evidence that the turn stopped at a ceiling: the recorded reason, or the bare status where none is given."""
-    if status != _INCOMPLETE:
-        return None
     reason = details.get("reason") if isinstance(details, dict) else None
     return reason if isinstance(reason, str) and reason else _INCOMPLETE

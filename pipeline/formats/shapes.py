@@ -130,7 +130,7 @@ def text_of(member: Raw | list[Item] | dict[str, Raw] | str | float | bool | Non
 
 
 class Exchange(Struct):
-    """One answer, with the request beside it where the log has it, and the time the record gives where the answer has none.
+    """One answer, with the request beside it where the log has it, and the time that the record gives for both.
 
     ``document`` is the answer's text where it is not the whole record.
     """

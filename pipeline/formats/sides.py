@@ -1,4 +1,4 @@
-"""One side of an exchange, however the logger kept it: an object, a string of JSON, event text, or an HTTP message around it."""
+"""One side of an exchange, however it was kept: an object, a string of JSON, event text, an HTTP message around it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the answers of all APIs have in common: declared tools, ceilings, token counts, times, arguments as they stood."""
+"""What the answers of all APIs have in common: declared tools, ceilings, token counts, times, arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,13 +11,62 @@ from msgspec import Raw
 from pipeline.decoding import UndecodableError
 from pipeline.formats.shapes import NOTHING, Body, Exchange, decode_string
 from pipeline.interning import Toolsets
-from pipeline.records import FORM_ABSENT, FORM_OBJECT, FORM_OTHER, FORM_TEXT
+from pipeline.records import FORM_ABSENT, FORM_OBJECT, FORM_OTHER, FORM_TEXT, Call, Turn
 
-_QUOTE, _BRACE = 0x22, 0x7B
 _MICROSECONDS = 1_000_000
 #: Numbers of at least this size are milliseconds or finer, not seconds (as seconds they lie beyond the year 5000).
 _FIRST_MILLISECOND = 100_000_000_000
 _LAST_INSTANT_US = 253_402_300_799 * _MICROSECONDS  # the end of the year 9999
+
+
+def turn_of(
+    exchange: Exchange,
+    name: str,
+    toolset: int | None,
+    calls: list[Call],
+    *,
+    response_status: str | None,
+    finish_reason: str | None = None,
+    truncation: str | None = None,
+    choice_index: int = 0,
+    answers: int = 1,
+) -> Turn:
+    """The turn that an answer made, with all that the APIs say in the same words.
+
+    ``answers`` is how many turns share the answer's token counts. Written out in one piece because it runs for every
+    turn of a log: calls of small functions would cost more than what they do.
+    """
+    answer, request = exchange.answer, exchange.request
+    response_id, model, parallel, usage = answer.id, answer.model, answer.parallel_tool_calls, answer.usage
+    if request is not None:
+        model = model if isinstance(model, str) else request.model
+        parallel = parallel if isinstance(parallel, bool) else request.parallel_tool_calls
+    input_tokens = output_tokens = None
+    at_limit = False
+    if usage is not None:
+        input_tokens = count_or_none(usage.prompt_tokens if usage.input_tokens is None else usage.input_tokens)
+        output_tokens = count_or_none(usage.completion_tokens if usage.output_tokens is None else usage.output_tokens)
+        limit_tokens = _token_limit(answer) or (None if request is None else _token_limit(request))
+        at_limit = limit_tokens is not None and output_tokens is not None and output_tokens >= limit_tokens * answers
+    created = answer.created_at
+    seconds = type(created) is int and 0 < created < _FIRST_MILLISECOND
+    return Turn(
+        name,
+        response_id if isinstance(response_id, str) else None,
+        model if isinstance(model, str) else None,
+        created * _MICROSECONDS if seconds else _created_at_us(exchange),
+        response_status,
+        finish_reason,
+        truncation,
+        at_limit,
+        toolset,
+        calls,
+        choice_index,
+        parallel if isinstance(parallel, bool) else None,
+        input_tokens,
+        output_tokens,
+        _allowed_tools(answer, request),
+    )
 
 
 def text_or_none(value: Any) -> str | None:
@@ -27,9 +76,7 @@ def text_or_none(value: Any) -> str | None:
 
 def count_or_none(value: Any) -> int | None:
     """The value where it is a whole number that a column of 64 bits holds."""
-    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
-        return value
-    return None
+    return value if type(value) is int and -(2**63) <= value < 2**63 else None
 
 
 def arguments_of(raw: Raw, toolsets: Toolsets) -> tuple[str | None, str]:
@@ -39,42 +86,40 @@ def arguments_of(raw: Raw, toolsets: Toolsets) -> tuple[str | None, str]:
         UndecodableError: the text is not UTF-8.
     """
     text = bytes(raw)
+    if text.startswith(b'"'):
+        return decode_string(raw), FORM_TEXT
     if not text or text == b"null":
         return None, FORM_ABSENT
-    if text[0] == _QUOTE:
-        return decode_string(raw), FORM_TEXT
     try:
         restored = toolsets.restore(text).decode()
     except UnicodeDecodeError as error:
         raise UndecodableError("invalid UTF-8") from error
-    return restored, FORM_OBJECT if text[0] == _BRACE else FORM_OTHER
+    return restored, FORM_OBJECT if text.startswith(b"{") else FORM_OTHER
 
 
-def declared_toolset(exchange: Exchange, toolsets: Toolsets, loaded: Iterable[Raw] = ()) -> int | None:
+def declared_toolset(exchange: Exchange, toolsets: Toolsets, loaded: Sequence[Raw] = ()) -> int | None:
     """Number of the toolset that stands with a turn, or None where no definitions are recorded.
 
     The answer's own definitions come first, then the request's, then those that arrived in the output. An empty list
     counts as recorded.
     """
     answer, request = exchange.answer, exchange.request
-    lists = [raw for raw in (answer.tools, answer.functions) if raw is not NOTHING]
+    if request is None and answer.functions is NOTHING and not loaded:
+        return None if answer.tools is NOTHING else toolsets.intern(answer.tools)
+    lists = [answer.tools, answer.functions]
     if request is not None:
-        lists += [raw for raw in (request.tools, request.functions) if raw is not NOTHING]
-    lists += loaded
-    if len(lists) == 1:
-        return toolsets.intern(lists[0])
-    return toolsets.union(map(toolsets.intern, lists))
+        lists += (request.tools, request.functions)
+    return toolsets.union([toolsets.intern(raw) for raw in (*lists, *loaded) if raw is not NOTHING])
 
 
-def allowed_tools(exchange: Exchange) -> frozenset[str] | None:
+def _allowed_tools(answer: Body, request: Body | None) -> frozenset[str] | None:
     """Names to which ``tool_choice`` (or the legacy ``function_call``) narrowed the turn; None where it did not."""
-    for body in (exchange.answer, exchange.request):
-        choice = None if body is None else body.tool_choice or body.function_call
-        if choice == "none":
-            return frozenset()
-        if isinstance(choice, dict):
-            return _chosen(choice)
-    return None
+    choice = answer.tool_choice or answer.function_call
+    if choice is None and request is not None:
+        choice = request.tool_choice or request.function_call
+    if isinstance(choice, dict):
+        return _chosen(choice)
+    return frozenset() if choice == "none" else None
 
 
 def _chosen(choice: dict[str, Any]) -> frozenset[str] | None:
@@ -92,50 +137,14 @@ def _chosen(choice: dict[str, Any]) -> frozenset[str] | None:
     return frozenset(names) or None
 
 
-def model_of(exchange: Exchange) -> str | None:
-    """The model that answered, or else the one that was asked."""
-    model = text_or_none(exchange.answer.model)
-    if model is None and exchange.request is not None:
-        model = text_or_none(exchange.request.model)
-    return model
+def _token_limit(body: Body) -> int | None:
+    """The recorded ceiling for output tokens, under whichever of its names."""
+    limit = body.max_output_tokens or body.max_completion_tokens or body.max_tokens
+    limit_tokens = count_or_none(limit)
+    return limit_tokens if limit_tokens is not None and limit_tokens > 0 else None
 
 
-def parallel_allowed(exchange: Exchange) -> bool | None:
-    """Whether parallel calls were allowed, where the answer or the request says so."""
-    for body in (exchange.answer, exchange.request):
-        if body is not None and isinstance(body.parallel_tool_calls, bool):
-            return body.parallel_tool_calls
-    return None
-
-
-def tokens_of(answer: Body) -> tuple[int | None, int | None]:
-    """Input and output tokens."""
-    usage = answer.usage
-    if usage is None:
-        return None, None
-    given = usage.input_tokens if usage.input_tokens is not None else usage.prompt_tokens
-    made = usage.output_tokens if usage.output_tokens is not None else usage.completion_tokens
-    return count_or_none(given), count_or_none(made)
-
-
-def reached_token_limit(exchange: Exchange, output_tokens: int | None, answers: int) -> bool:
-    """Whether the recorded output tokens have reached the recorded limit.
-
-    The count of a Chat Completions answer is the sum over its choices (``answers`` of them), the limit is for each.
-    """
-    if output_tokens is None:
-        return False
-    for body in (exchange.answer, exchange.request):
-        if body is None:
-            continue
-        for limit in (body.max_output_tokens, body.max_completion_tokens, body.max_tokens):
-            limit_tokens = count_or_none(limit)
-            if limit_tokens is not None and limit_tokens > 0:
-                return output_tokens >= limit_tokens * answers
-    return False
-
-
-def created_at_us(exchange: Exchange) -> int | None:
+def _created_at_us(exchange: Exchange) -> int | None:
     """When the answer was made, in microseconds since 1970 UTC: the answer's own time, or else the log record's."""
     answer = exchange.answer
     for value in (answer.created_at, answer.created, exchange.logged_at):

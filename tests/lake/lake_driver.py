@@ -26,7 +26,7 @@ from pipeline.lake.store import Lake, Landed
 from pipeline.tables import TABLES, arrow_schema
 
 NOW = datetime(2025, 11, 1, tzinfo=UTC)
-SPLIT_BYTES = 120
+SPLIT_BYTES = 200
 Rows = dict[str, list[dict[str, Any]]]
 
 

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from lake_driver import answer, dying_at, ingest, lake_rows, write_log
@@ -18,6 +20,8 @@ from lake_driver import answer, dying_at, ingest, lake_rows, write_log
 from pipeline.lake import checkpoints, committed_parts
 from pipeline.lake.commit import STAGING
 
+# SIGKILL loses nothing that the kernel has, so a lake in memory proves as much, without waiting for the disk.
+MEMORY = Path("/dev/shm")
 DRIVER = str(Path(__file__).with_name("lake_driver.py"))
 
 
@@ -65,6 +69,16 @@ def _fork_and_die(lake: Path, full: str, name: str, count: int, paths: list[str]
 
 
 @pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A directory in memory, where there is one."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir=MEMORY) as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
 def prepared(tmp_path: Path) -> tuple[Path, list[str]]:
     """A lake after a first day, and the logs of the second."""
     lake = tmp_path / "lake"
@@ -91,7 +105,7 @@ def test_killed_at_any_checkpoint_of_a_second_day_the_next_run_ends_with_the_sam
     expected = lake_rows(whole)
     assert set(met) == set(checkpoints.NAMES) - {"lake-created", "staging-removed"}
     for name, times in met.items():
-        for count in range(1, times + 1):
+        for count in sorted({1, 2, times} & {*range(times + 1)} if full else range(1, times + 1)):
             killed = shutil.copytree(lake, tmp_path / "killed")
             assert _fork_and_die(killed, full, name, count, paths)
             seen = lake_rows(killed)  # a reader in between meets whole commits only

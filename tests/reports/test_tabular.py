@@ -91,7 +91,7 @@ def test_markdown_holds_no_markup_but_its_own(tmp_path: Path) -> None:
         "| tool_name | calls |\n"
         "|---|---:|\n"
         "| get_weather | 1 |\n"
-        "| \\_x\\_ \\|a\\| \\<b\\>\\n\\[c\\](d) \\`e\\` \\\\ \\~\\~f\\~\\~ | 2 |\n"
+        "| \\_x\\_ \\|a\\| \\<b\\>\\\\n\\[c\\](d) \\`e\\` \\\\ \\~\\~f\\~\\~ | 2 |\n"
     )
 
 
@@ -136,7 +136,9 @@ def test_a_pipe_gets_csv_as_it_is(tmp_path: Path) -> None:
 def test_a_plain_table_keeps_every_row_whole_over_all_its_blocks(tmp_path: Path) -> None:
     table = pa.table({"n": list(range(2500)), "text": ["x" * (i % 300) for i in range(2500)]})
     lines = written("table", tmp_path, table).read_text().split("\n")
-    assert [line.split() for line in lines[1:-1]] == [[str(i), "x" * (i % 300)][: 2 if i % 300 else 1] for i in range(2500)]
+    assert [line.split() for line in lines[1:-1]] == [
+        [str(i), "x" * (i % 300)][: 2 if i % 300 else 1] for i in range(2500)
+    ]
     assert [line for line in lines if line != line.rstrip()] == []
 
 
@@ -152,17 +154,16 @@ def test_a_plain_table_is_aligned_by_what_is_seen() -> None:
     )  # fmt: skip
 
 
-def test_a_drawn_table_folds_text_and_never_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
+def test_a_drawn_table_folds_text_and_never_a_number() -> None:
     text = drawn(COLUMNS, [["a_long_name_of_a_tool", "1234567", "12.5%"]], 30)
-    assert [line.rstrip() for line in text.split("\n")] == [
+    assert [line.rstrip() for line in re.sub("\x1b\\[[0-9;]*m", "", text).split("\n")] == [
         "                          rate",
-        "tool               calls   low",
+        "tool              calls    low",
         "──────────────────────────────",
-        "a_long_name_of_  1234567  12.5",
-        "a_tool                       %",
+        "a_long_name_of  1234567  12.5%",
+        "_a_tool",
         "",
-    ] or "1234567  12.5%" in text
+    ]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
@@ -205,7 +206,15 @@ def test_a_value_is_written_so(value: Any, shown: str, in_csv: str, in_json: str
     assert (cell(value), csv_cell(value), json_bytes(value).decode()) == (shown, in_csv, in_json)
 
 
-PERCENTS = {0.0: "0.0%", 0.0001: "<0.1%", 0.0005: "0.1%", 0.5: "50.0%", 0.9994: "99.9%", 0.9999: ">99.9%", 1.0: "100.0%"}
+PERCENTS = {
+    0.0: "0.0%",
+    0.0001: "<0.1%",
+    0.0005: "0.1%",
+    0.5: "50.0%",
+    0.9994: "99.9%",
+    0.9999: ">99.9%",
+    1.0: "100.0%",
+}
 
 
 @pytest.mark.parametrize(("value", "text"), PERCENTS.items())
@@ -214,7 +223,9 @@ def test_what_is_not_quite_nothing_or_all_never_reads_as_if_it_were(value: float
 
 
 def test_fractions_are_per_cent_in_reports_and_plain_numbers_elsewhere(tmp_path: Path) -> None:
-    table = pa.table({"rate": [0.5], "rate_low": [0.25], "share_of_findings": [1.0], "tool_rate": [0.1], "ratio": [0.5]})
+    table = pa.table(
+        {"rate": [0.5], "rate_low": [0.25], "share_of_findings": [1.0], "tool_rate": [0.1], "ratio": [0.5]}
+    )
     out = tmp_path / "rows"
     print_rows(table.to_reader(), "table", out, fractions=True)
     assert out.read_text().split("\n")[1].split() == ["50.0%", "25.0%", "100.0%", "10.0%", "0.5"]
