@@ -36,17 +36,15 @@ def listed_parts(lake: str) -> Mapping[str, Sequence[str]]:
 
 
 def print_answer(
-    lake: str,
-    sql: str,
-    values: Mapping[str, Any],
-    output_format: str | None,
-    out: Path | None,
-    *,
-    fractions: bool = False,
-) -> int:
-    """Run one SELECT over the lake and print its rows; how many they were."""
+    lake: str, sql: str, values: Mapping[str, Any], form: str, out: Path | None, report_heading: str = ""
+) -> None:
+    """Run one SELECT over the lake and print its rows; a report's heading, where it is a table, to standard error."""
     from pipeline.reports.engine import answer
 
-    session, rows = answer(lake, lambda: listed_parts(lake), sql, values)
+    session, result = answer(lake, lambda: listed_parts(lake), sql, values)
     with session:
-        return print_rows(rows, chosen_format(output_format, out), out, fractions)
+        if report_heading and form == "table":
+            click.echo(report_heading, err=True)
+        rows = print_rows(result, form, out, fractions=bool(report_heading))
+    if form == "table" and not rows:
+        click.echo("(no rows)", err=True)

@@ -44,7 +44,7 @@ def command(
     directories: tuple[Path, ...],
     **common: str | None,
 ) -> None:
-    r"""Run the report NAME over a lake; without NAME, list the reports and the options that each takes.
+    """Run the report NAME over a lake; without NAME, list the reports and the options that each takes.
 
     Rates are findings out of findings and usable calls, each with its 95 % interval (Wilson): where few calls stand
     behind a rate, the interval is wide. Times are UTC. With --since or --until, calls of unknown time are left out.
@@ -73,10 +73,7 @@ def command(
 
         click.echo(standalone_sql(report, values, lake, listed_parts(lake)), nl=False)
         return
-    if chosen_format(output_format, out) == "table":
-        click.echo(_heading(report, values), err=True)
-    if not print_answer(lake, report.sql, values, output_format, out, fractions=True):
-        click.echo("(no rows)", err=True)
+    print_answer(lake, report.sql, values, chosen_format(output_format, out), out, _heading(report, values))
 
 
 def listing(reports: Mapping[str, Report]) -> pa.Table:

@@ -18,7 +18,7 @@ from pipeline.tables import TABLE_MEANINGS, TABLES
     "--format", "output_format", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print."
 )
 def command(table: str | None, output_format: str) -> None:
-    r"""Print what each column of TABLE holds; without TABLE, of all tables.
+    """Print what each column of TABLE holds; without TABLE, of all tables.
 
     Null means not recorded or not judged, never fine.
 

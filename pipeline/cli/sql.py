@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.answers import lake_option, output_options, print_answer
+from pipeline.cli.answers import chosen_format, lake_option, output_options, print_answer
 from pipeline.errors import PipelineError
 
 
@@ -16,7 +16,7 @@ from pipeline.errors import PipelineError
 @lake_option
 @output_options
 def command(query: str, lake: str | None, output_format: str | None, out: Path | None) -> None:
-    r"""Run QUERY, one SELECT in DuckDB's SQL, over the tables of a lake; - reads it from standard input.
+    """Run QUERY, one SELECT in DuckDB's SQL, over the tables of a lake; - reads it from standard input.
 
     The tables are calls, violations, turns, tools, rejects and duplicates: `dispatchable schema` says what is in
     them. The macros of the reports are there too: share(k, n), wilson_low(k, n), wilson_high(k, n).
@@ -32,7 +32,7 @@ def command(query: str, lake: str | None, output_format: str | None, out: Path |
     """
     if lake is None:
         raise PipelineError("no-lake", "sql needs the lake to ask", "add --lake DIR")
-    print_answer(lake, _standard_input() if query == "-" else query, {}, output_format, out)
+    print_answer(lake, _standard_input() if query == "-" else query, {}, chosen_format(output_format, out), out)
 
 
 def _standard_input() -> str:

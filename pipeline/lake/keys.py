@@ -20,6 +20,7 @@ _UINT64 = pa.uint64()
 _PART_MASK = 0xFFFF
 # Sorting needs three times the memory of what it sorts, so what is sorted at once is bounded by range of value.
 _SORT_RANGES = 8
+_SORT_AT_ONCE = 1 << 20
 # Odd, so that multiplying loses nothing; taken from the fractional digits of square roots of primes.
 _ODD = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1)
 
@@ -129,7 +130,7 @@ def mix(keys: pa.Array) -> pa.Array:
 def _sorted(chunks: list[pa.Array]) -> pa.Array:
     """All values in order, in one new array."""
     values = pa.chunked_array(chunks, _UINT64)
-    if len(values) < 1 << 20:
+    if len(values) < _SORT_AT_ONCE:
         whole = values.combine_chunks()
         return whole.take(pc.array_sort_indices(whole))
     step = (1 << 64) // _SORT_RANGES

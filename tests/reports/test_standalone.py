@@ -79,7 +79,8 @@ def test_every_type_of_value_is_printed(tmp_path: Path, empty_lake: Path) -> Non
 
 
 def test_a_query_that_ends_in_a_comment_or_shouts_runs_as_well(tmp_path: Path, lake: Path) -> None:
-    (tmp_path / "one.sql").write_text(f'{HEAD}SELECT SHARE(COUNT(*), 2) FROM "CALLS" -- all of them', encoding="utf-8")
+    body = 'SELECT SHARE(COUNT(*), 2) FROM "CALLS" -- all of them'
+    (tmp_path / "one.sql").write_text(HEAD + body, encoding="utf-8")
     printed = standalone_sql(read_report(tmp_path / "one.sql"), {}, str(lake))
     assert plain_rows(printed) == [(44.5,)]
     assert printed.endswith("-- all of them\n;\n")
