@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pipeline.jsontext import Fault, Parsed, parse_arguments
 from pipeline.records import ToolDefinition, Violation
-from pipeline.toolschema import CompiledSchema, compile_schema
+from pipeline.toolschema import CompiledSchema, UnjudgeableError, compile_schema
 from pipeline.toolset import Toolset, ToolsetsByNumber
 from pipeline.verdicts import (
     ARGUMENTS_TRUNCATED,
@@ -50,7 +50,11 @@ VERDICT_SCHEMA = pa.schema(
 )
 #: One row a violation; ``call_row`` counts the calls of the batch judged.
 VIOLATION_SCHEMA = pa.schema(
-    [("call_row", pa.int32()), ("violation_index", pa.int32()), *((name, pa.string()) for name in Violation.__struct_fields__)]
+    [
+        ("call_row", pa.int32()),
+        ("violation_index", pa.int32()),
+        *((name, pa.string()) for name in Violation.__struct_fields__),
+    ]
 )
 
 _STATE_NAMES = pa.array([state.name for state in STATES])
@@ -87,7 +91,7 @@ def classify(calls: pa.RecordBatch, toolsets: ToolsetsByNumber) -> Judged:
             unparsed,
             pc.is_null(calls["toolset"]),
             pc.is_null(tools.definition),
-            tools.has_schema_error,
+            pc.or_(tools.has_schema_error, pairs.unjudgeable),
             pc.greater(pairs.violation_count, 0),
             pc.invert(tools.strict),
         ),
@@ -142,7 +146,9 @@ class _Tools:
         names = calls["tool_name"].dictionary_encode()
         namespaces = calls["tool_namespace"].dictionary_encode()
         slot = _combine(
-            (calls["toolset"], -1), (namespaces.indices, len(namespaces.dictionary)), (names.indices, len(names.dictionary))
+            (calls["toolset"], -1),
+            (namespaces.indices, len(namespaces.dictionary)),
+            (names.indices, len(names.dictionary)),
         ).dictionary_encode()
         name_of, namespace_of = names.dictionary.to_pylist(), namespaces.dictionary.to_pylist()
         found = [
@@ -224,7 +230,9 @@ class _Texts:
             return pc.if_else(freeform, None, pa.array(values, type=column_type).take(self.index))
 
         self.parsed = spread([fault is None for fault in faults], pa.bool_()).fill_null(True)
-        self.ends_early = spread([fault is not None and fault.ends_early for fault in faults], pa.bool_()).fill_null(False)
+        self.ends_early = spread([fault is not None and fault.ends_early for fault in faults], pa.bool_()).fill_null(
+            False
+        )
         self.fault = spread([None if fault is None else fault.name for fault in faults], pa.string())
         self.fault_detail = spread([None if fault is None else fault.detail for fault in faults], pa.string())
         self.duplicate_keys = spread(
@@ -247,10 +255,11 @@ class _Pairs:
         self._found = [
             _violations(schemas[pair // width], results[pair % width]) for pair in encoded.dictionary.to_pylist()
         ]
-        counts = pa.array([len(violations) for violations in self._found], type=pa.int32())
-        details = pa.array([_summary(violations) for violations in self._found], type=pa.string())
-        self.violation_count = counts.take(self._index)
-        self.detail = details.take(self._index)
+        counts = [None if isinstance(found, str) else len(found) for found in self._found]
+        unjudgeable = pa.array([isinstance(found, str) for found in self._found], type=pa.bool_())
+        self.violation_count = pa.array(counts, type=pa.int32()).take(self._index)
+        self.detail = pa.array([_summary(found) for found in self._found], type=pa.string()).take(self._index)
+        self.unjudgeable = unjudgeable.take(self._index).fill_null(False)
 
     def violations(self) -> pa.RecordBatch:
         """One row a violation (``VIOLATION_SCHEMA``), calls in row order."""
@@ -268,16 +277,18 @@ class _Pairs:
         )
 
 
-def _violations(schema: CompiledSchema, result: Parsed | Fault) -> tuple[Violation, ...]:
+def _violations(schema: CompiledSchema, result: Parsed | Fault) -> tuple[Violation, ...] | str:
+    """The violations of one pair; or why nobody can tell, where the schema cannot be used on this value."""
     assert isinstance(result, Parsed)  # noqa: S101 -- only parsed texts are paired
-    if schema.is_valid(result.value):
-        return ()
-    return schema.violations(result.value)
+    try:
+        return () if schema.is_valid(result.value) else schema.violations(result.value)
+    except UnjudgeableError as error:
+        return str(error)
 
 
-def _summary(violations: Sequence[Violation]) -> str | None:
-    if not violations:
-        return None
+def _summary(violations: tuple[Violation, ...] | str) -> str | None:
+    if isinstance(violations, str) or not violations:
+        return violations or None
     more = len(violations) - 1
     return violations[0].message + (f" (and {more} more)" if more else "")
 

@@ -1,8 +1,9 @@
 """JSON bytes -> typed values, forgiving about what a log holds and exact about what is JSON.
 
-The quick way is msgspec's partial decode: it skips whatever the type does not name, and checks the grammar of all it skips.
-Three things that are legal JSON stop it, and each gets a second, slower look: a lone surrogate escape, a member of another
-type than expected, and a number that no machine type holds. What then still fails is not JSON, and the record a reject.
+The quick way is msgspec's partial decode: it skips whatever the type does not name, and checks the grammar of what it
+skips. Three things that are legal JSON stop it, and each gets a second, slower look: a lone surrogate escape, a member of
+another type than expected, and a number that no machine type holds. What then still fails is not JSON, and the record a
+reject.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ _LONE_SURROGATE = re.compile(
     rb"(?:(?:\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"  # a proper pair: kept
     rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
+#: A backslash of ours: one that stands for the first character of a lone surrogate escape. A log may spell a backslash
+#: so too; before ours are written, those of the log are spelled with two.
+_OUR_BACKSLASH = rb"\u005C"
+_FOREIGN_BACKSLASH = re.compile(rb"(?<!\\)((?:\\\\)*)\\u005C")
+#: One of ours, before the rest of the escape that it belongs to.
+_KEPT_SURROGATE = re.compile(rb"(?<!\\)((?:\\\\)*)\\u005C(?=u[dD][89a-fA-F])")
 #: Longest document that is parsed a second time only to say where it breaks.
 _EXPLAIN_LIMIT_BYTES = 16 << 20
 
@@ -38,7 +45,11 @@ class UndecodableError(ValueError):
 
 
 class Decoder(Generic[T]):
-    """Decodes JSON documents of one type. Members of another type than expected are left at their defaults."""
+    r"""Decodes JSON documents of one type. Members of another type than expected are left at their defaults.
+
+    A lone surrogate escape becomes its own text (``\ud83d``, six characters) in a decoded string, so that it survives into
+    UTF-8; in arguments text that is again a JSON escape and judged as such. ``Raw`` members are as the record has them.
+    """
 
     def __init__(self, into: type[T]) -> None:
         self._type = into
@@ -48,7 +59,7 @@ class Decoder(Generic[T]):
         """One value from one JSON document.
 
         Raises:
-            UndecodableError: the bytes are not one JSON document, or are nested too deep, or have another type at the top.
+            UndecodableError: the bytes are no single JSON document, are nested too deep, or have another type at the top.
         """
         try:
             return self._decode(document)
@@ -56,31 +67,49 @@ class Decoder(Generic[T]):
             return self._second_look(bytes(document))
 
     def _second_look(self, document: bytes) -> T:
-        document = keep_lone_surrogates(document)
+        kept = keep_lone_surrogates(document)
         try:
-            return self._decode(document)
+            value = self._decode(kept)
         except msgspec.ValidationError:
-            value = _salvage(document, self._type)
+            value = _salvage(kept, self._type)
             if value is _MISFIT:
                 raise UndecodableError(f"not {_article(self._type)}") from None
-            return typing.cast("T", value)
         except (msgspec.DecodeError, RecursionError) as error:
             raise explain(document, error) from None
+        return value if kept is document else typing.cast("T", _as_recorded(value))
 
 
 def keep_lone_surrogates(document: bytes) -> bytes:
-    r"""Rewrite lone surrogate escapes so that the decoded string holds the escape's own text (``\\ud83d``).
-
-    So they survive into UTF-8; in arguments text the rewritten escape is again a JSON escape and is judged as such.
-    """
+    r"""Spell the backslash of each lone surrogate escape as ``\u005C``: the document itself where it has none."""
     if b"\\ud" not in document and b"\\uD" not in document:
         return document
 
     def rewrite(match: re.Match[bytes]) -> bytes:
         lone: bytes | None = match["lone"]
-        return match[0] if lone is None else match[1] + b"\\" + lone
+        return match[0] if lone is None else match[1] + _OUR_BACKSLASH + lone[1:]
 
-    return _LONE_SURROGATE.sub(rewrite, document)
+    return _LONE_SURROGATE.sub(rewrite, _FOREIGN_BACKSLASH.sub(rb"\1\\\\", document))
+
+
+def restore_lone_surrogates(kept: bytes) -> bytes:
+    """Undo :func:`keep_lone_surrogates`."""
+    return _KEPT_SURROGATE.sub(rb"\1\\", kept)
+
+
+def _as_recorded(value: Any) -> Any:
+    """The value with its raw members as they stood in the record, wherever it holds some."""
+    if isinstance(value, msgspec.Raw):
+        kept = bytes(value)
+        restored = restore_lone_surrogates(kept)
+        return value if restored == kept else msgspec.Raw(restored)
+    if isinstance(value, list):
+        return [_as_recorded(element) for element in value]
+    if isinstance(value, dict):
+        return {key: _as_recorded(element) for key, element in value.items()}
+    if isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            setattr(value, name, _as_recorded(getattr(value, name)))
+    return value
 
 
 def explain(document: bytes, error: Exception) -> UndecodableError:
@@ -140,13 +169,17 @@ def _salvage_parts(document: bytes, option: Any) -> Any:
     try:
         if typing.get_origin(option) is list:
             (element_type,) = typing.get_args(option)
-            elements = [_salvage(bytes(raw), element_type) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
+            elements = [
+                _salvage(bytes(raw), element_type) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])
+            ]
             fitting = [element for element in elements if element is not _MISFIT]
             return fitting if fitting or not elements else _MISFIT
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             members = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
             fields = msgspec.structs.fields(option)
-            found = {f.name: _salvage(bytes(members[f.encode_name]), f.type) for f in fields if f.encode_name in members}
+            found = {
+                f.name: _salvage(bytes(members[f.encode_name]), f.type) for f in fields if f.encode_name in members
+            }
             return option(**{name: value for name, value in found.items() if value is not _MISFIT})
     except (msgspec.DecodeError, RecursionError):
         pass

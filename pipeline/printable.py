@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 #: C0 and C1 controls, delete, line separators, and the marks that reorder or hide text.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]"
+)
 
 
 def printable(text: str, limit: int | None = None) -> str:

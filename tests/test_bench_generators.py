@@ -233,7 +233,7 @@ def test_the_peak_is_that_of_the_command() -> None:
 def test_the_ratio_is_the_median_of_neighbours() -> None:
     own = Sample(tuple(Run(seconds, seconds, 10) for seconds in (1.0, 2.0, 9.0)))
     other = Sample(tuple(Run(seconds, seconds, 20) for seconds in (2.0, 4.0, 10.0)))
-    assert (own.ratio_to(other), own.seconds, other.peak_mb) == (0.5, 2.0, 20)
+    assert (own.ratio_to(other), own.seconds, own.cpu_s, other.peak_mb) == (0.5, 2.0, 2.0, 20)
 
 
 def test_a_log_of_the_stock_is_made_once(tmp_path: Path) -> None:

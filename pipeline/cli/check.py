@@ -30,14 +30,40 @@ _SPLIT_BYTES = 64 << 20
 
 @click.command("check", short_help="Judge logs and print what is wrong; nothing is kept.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--tools", "tools_file", metavar="FILE", help="Tool definitions for logs that have none: a list, {\"tools\": [...]}, or an MCP tools/list result.")
-@click.option("--format", "output_format", type=click.Choice(["table", "json", "jsonl"]), default="table", show_default=True, help="How to print.")
+@click.option(
+    "--tools",
+    "tools_file",
+    metavar="FILE",
+    help='Tool definitions for logs that have none: a list, {"tools": [...]}, or an MCP tools/list result.',
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["table", "json", "jsonl"]),
+    default="table",
+    show_default=True,
+    help="How to print.",
+)
 @click.option("--show-all", is_flag=True, help="Every call in json and jsonl, every kind of finding in the table.")
 @click.option("--fail-over", metavar="RATE", help="Exit 1 only when the violation rate is over this, as in 0.5%.")
-@click.option("--jobs", type=click.IntRange(min=1), default=None, metavar="N", help="Worker processes.  [default: all cores, where there is enough to share out]")
-@click.option("-q", "--quiet", is_flag=True, help="No picture and no progress; the exit code and the machine formats remain.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=None,
+    metavar="N",
+    help="Worker processes.  [default: all cores, where there is enough to share out]",
+)
+@click.option(
+    "-q", "--quiet", is_flag=True, help="No picture and no progress; the exit code and the machine formats remain."
+)
 def command(
-    paths: tuple[str, ...], tools_file: str | None, output_format: str, show_all: bool, fail_over: str | None, jobs: int | None, quiet: bool
+    paths: tuple[str, ...],
+    tools_file: str | None,
+    output_format: str,
+    show_all: bool,
+    fail_over: str | None,
+    jobs: int | None,
+    quiet: bool,
 ) -> None:
     """Judge every tool call in the logs at PATH: a file, a directory, a glob, or - for standard input.
 
@@ -88,13 +114,22 @@ def _check(
 
 
 def _parts(
-    files: list[str], total_bytes: int, settings: Settings, jobs: int | None, show_all: bool, on_bytes: Callable[[int], None] | None
+    files: list[str],
+    total_bytes: int,
+    settings: Settings,
+    jobs: int | None,
+    show_all: bool,
+    on_bytes: Callable[[int], None] | None,
 ) -> Iterator[Checked]:
     """What the batches come to, in log order: in this process, or in workers where there is enough to share out."""
     cores = jobs or os.cpu_count() or 1
-    splits = list(plan_splits(files, split_bytes=_SPLIT_BYTES if cores > 1 and total_bytes > _SPLIT_BYTES else sys.maxsize))
+    splits = list(
+        plan_splits(files, split_bytes=_SPLIT_BYTES if cores > 1 and total_bytes > _SPLIT_BYTES else sys.maxsize)
+    )
     if min(cores, len(splits)) > 1 and (jobs or total_bytes > _SPLIT_BYTES):
-        for parts in map_splits(partial(_check_split, settings=settings, show_all=show_all), splits, min(cores, len(splits))):
+        for parts in map_splits(
+            partial(_check_split, settings=settings, show_all=show_all), splits, min(cores, len(splits))
+        ):
             yield from parts
             if on_bytes is not None:
                 on_bytes(_SPLIT_BYTES)
@@ -208,7 +243,9 @@ def _exit_code(total: Checked, files: list[str], limit: float | None) -> int:
     """
     if not total.records:
         raise PipelineError(
-            "nothing-to-read", f"no record in {_some(files)}: empty", "check the path; a log holds JSON, one document a line"
+            "nothing-to-read",
+            f"no record in {_some(files)}: empty",
+            "check the path; a log holds JSON, one document a line",
         )
     rejected_only = sorted(total.unreadable_files())
     if rejected_only:

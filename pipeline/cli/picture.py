@@ -38,7 +38,9 @@ def show(console: Console, checked: Checked, rejects: list[Located], files: int,
     _section(console, "Findings", _groups(checked, FINDING, all_groups))
     _section(console, "Cut and not judged", _groups(checked, (CUT, UNJUDGED), all_groups))
     _section(console, "What repairs it", _repairs(checked))
-    _section(console, f"Rejects: {_count(checked.reject_count, 'record')} could not be read", _rejects(rejects, checked))
+    _section(
+        console, f"Rejects: {_count(checked.reject_count, 'record')} could not be read", _rejects(rejects, checked)
+    )
     unrecognised = _count(checked.unrecognised.total(), "record")
     _section(console, f"Unrecognised: {unrecognised} without an answer to judge", _kinds(checked.unrecognised))
     _section(console, "Noted", _notes(checked))

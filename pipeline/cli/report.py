@@ -15,14 +15,19 @@ from pipeline.reports.catalogue import Report, find_report, read_reports
 from pipeline.reports.parameters import COMMON, Parameter, Value
 
 
+def _sentence(common: str) -> str:
+    text = COMMON[common].help
+    return text[0].upper() + text[1:] + "."
+
+
 @click.command("report", short_help="Run a canned report over the lake, or list them.")
 @click.argument("name", required=False, metavar="[NAME]")
 @lake_option
-@click.option("--since", metavar="TIME", help=f"{COMMON['since'].help.capitalize()}.")
-@click.option("--until", metavar="TIME", help=f"{COMMON['until'].help.capitalize()}.")
-@click.option("--model", metavar="NAME", help=f"{COMMON['model'].help.capitalize()}.")
-@click.option("--tool", metavar="NAME", help=f"{COMMON['tool'].help.capitalize()}.")
-@click.option("--min-calls", metavar="N", help=f"{COMMON['min_calls'].help.capitalize()}.")
+@click.option("--since", metavar="TIME", help=_sentence("since"))
+@click.option("--until", metavar="TIME", help=_sentence("until"))
+@click.option("--model", metavar="NAME", help=_sentence("model"))
+@click.option("--tool", metavar="NAME", help=_sentence("tool"))
+@click.option("--min-calls", metavar="N", help=_sentence("min_calls"))
 @click.option("--param", "others", multiple=True, metavar="NAME=VALUE", help="Any other option that the report takes.")
 @output_options
 @click.option("--sql", "print_sql", is_flag=True, help="Print the query, ready to run in plain DuckDB, and no rows.")
@@ -55,7 +60,7 @@ def command(
       dispatchable report rate-by-tool --lake lake --since 2026-05-01 --min-calls 100
       dispatchable report top-violations --lake lake --tool 'search_*' --param top=10
       dispatchable report rate-by-day --lake lake --out days.parquet
-    """
+    """  # noqa: D301 - \b is what tells click to keep the lines
     reports = read_reports(directories)
     if name is None:
         print_rows(listing(reports).to_reader(), chosen_format(output_format, out), out)

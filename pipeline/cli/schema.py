@@ -26,7 +26,7 @@ def command(table: str | None, output_format: str) -> None:
     Examples:
       dispatchable schema
       dispatchable schema calls --format markdown
-    """
+    """  # noqa: D301 - \b is what tells click to keep the lines
     if table is not None and table not in TABLES:
         near = difflib.get_close_matches(table, TABLES, n=1, cutoff=0.4)
         raise PipelineError(

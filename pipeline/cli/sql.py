@@ -29,7 +29,7 @@ def command(query: str, lake: str | None, output_format: str | None, out: Path |
       dispatchable sql "SELECT state, count(*) FROM calls GROUP BY ALL" --lake lake
       dispatchable sql "FROM calls WHERE outcome = 'finding'" --lake lake --out findings.csv
       dispatchable sql - --lake lake --format jsonl < query.sql
-    """
+    """  # noqa: D301 - \b is what tells click to keep the lines
     if lake is None:
         raise PipelineError("no-lake", "sql needs the lake to ask", "add --lake DIR")
     print_answer(lake, _standard_input() if query == "-" else query, {}, chosen_format(output_format, out), out)

@@ -8,6 +8,7 @@ stored for this; it is read from the parts when a run first needs it, a second o
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,11 +19,15 @@ from pipeline.lake.parts import read_batches
 _WORD_BYTES = 8
 _UINT64 = pa.uint64()
 _PART_MASK = 0xFFFF
-# Sorting needs three times the memory of what it sorts, so what is sorted at once is bounded by range of value.
-_SORT_RANGES = 8
-_SORT_AT_ONCE = 1 << 20
+# Sorting needs three times the memory of what it sorts, so keys are kept, and sorted, by the range of their value.
+_RANGE_BITS = 4
+_RANGE_SHIFT = 64 - _RANGE_BITS
 # Odd, so that multiplying loses nothing; taken from the fractional digits of square roots of primes.
 _ODD = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1)
+
+
+#: Sorted keys, a range of values each; the ranges in order.
+Run = list[memoryview]
 
 
 class KeyIndex:
@@ -31,7 +36,7 @@ class KeyIndex:
     def __init__(self, column: str) -> None:
         self._column = column
         self._paths: list[tuple[str, Path]] = []
-        self._runs: list[pa.Array] = []
+        self._runs: list[Run] = []
 
     @property
     def names(self) -> set[str]:
@@ -48,18 +53,17 @@ class KeyIndex:
 
     def add(self, parts: list[tuple[str, Path]]) -> None:
         """Add the keys of parts (name, path), holding no more than one batch of key text at a time."""
-        chunks = [
-            self._numbered(mix(batch.column(0)), len(self._paths) + position)
-            for position, (_, path) in enumerate(parts)
-            for batch in read_batches(path, [self._column])
-        ]
+        ranges: list[list[pa.Array]] = [[] for _ in range(1 << _RANGE_BITS)]
+        for number, (_, path) in enumerate(parts, len(self._paths)):
+            for batch in read_batches(path, [self._column]):
+                _spread(pc.bit_wise_or(mix(batch.column(0)), _uint64(min(number, _PART_MASK))), ranges)
         self._paths += parts
-        if chunks:
-            self._runs.append(_sorted(chunks))
+        self._runs.append([_sorted(ranges.pop(0)) for _ in range(1 << _RANGE_BITS)])
         # Runs grow like the digits of a binary counter: few to search, and each key is sorted a few times at most.
-        while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
-            last = self._runs.pop()
-            self._runs[-1] = _sorted([self._runs[-1], last])
+        while len(self._runs) > 1 and _length(self._runs[-2]) <= 2 * _length(self._runs[-1]):
+            last, before = self._runs.pop(), self._runs[-1]
+            for position in range(1 << _RANGE_BITS):
+                before[position] = _sorted([before[position], last[position]])
 
     def moved(self, paths: dict[str, Path]) -> None:
         """Note where parts lie now."""
@@ -91,15 +95,12 @@ class KeyIndex:
         low = value & ~_PART_MASK
         numbers = set()
         for run in self._runs:
-            values = memoryview(run.buffers()[1]).cast("B").cast("Q")
-            place = bisect_left(values, low, 0, len(run))
-            while place < len(run) and values[place] <= low | _PART_MASK:
+            values = run[value >> _RANGE_SHIFT]
+            place = bisect_left(values, low)
+            while place < len(values) and values[place] <= low | _PART_MASK:
                 numbers.add(values[place] & _PART_MASK)
                 place += 1
         return numbers
-
-    def _numbered(self, mixed: pa.Array, number: int) -> pa.Array:
-        return pc.bit_wise_or(mixed, pa.scalar(min(number, _PART_MASK), _UINT64))
 
 
 def mix(keys: pa.Array) -> pa.Array:
@@ -119,27 +120,37 @@ def mix(keys: pa.Array) -> pa.Array:
     for word in range(width // _WORD_BYTES):
         part = pc.binary_slice(raw, word * _WORD_BYTES, (word + 1) * _WORD_BYTES)
         value = pa.Array.from_buffers(_UINT64, len(part), [None, part.buffers()[2]])
-        odd = pa.scalar(_ODD[word % len(_ODD)] + 2 * word, _UINT64)
+        odd = _uint64(_ODD[word % len(_ODD)] + 2 * word)
         value = pc.multiply(value, odd)
-        value = pc.bit_wise_xor(value, pc.shift_right(value, pa.scalar(32, _UINT64)))
+        value = pc.bit_wise_xor(value, pc.shift_right(value, _uint64(32)))
         value = pc.multiply(value, odd)
         total = value if total is None else pc.add(total, value)
-    return pc.bit_wise_and(total, pa.scalar(0xFFFF_FFFF_FFFF_0000, _UINT64))
+    return pc.bit_wise_and(total, _uint64(0xFFFF_FFFF_FFFF_0000))
 
 
-def _sorted(chunks: list[pa.Array]) -> pa.Array:
-    """All values in order, in one new array."""
-    values = pa.chunked_array(chunks, _UINT64)
-    if len(values) < _SORT_AT_ONCE:
-        whole = values.combine_chunks()
-        return whole.take(pc.array_sort_indices(whole))
-    step = (1 << 64) // _SORT_RANGES
-    ordered = []
-    for low in range(0, 1 << 64, step):
-        within = pc.equal(
-            pc.shift_right(values, pa.scalar(64 - _SORT_RANGES.bit_length() + 1, _UINT64)),
-            pa.scalar(low // step, _UINT64),
-        )
-        some = values.filter(within).combine_chunks()
-        ordered.append(some.take(pc.array_sort_indices(some)))
-    return pa.concat_arrays(ordered)
+def _spread(values: pa.Array, ranges: list[list[pa.Array]]) -> None:
+    """Add each value to its range."""
+    places = pc.shift_right(values, _uint64(_RANGE_SHIFT))
+    for position, chunks in enumerate(ranges):
+        chunks.append(values.filter(pc.equal(places, _uint64(position))))
+
+
+def _sorted(chunks: Sequence[pa.Array | memoryview]) -> memoryview:
+    """All values of a range in order, as unsigned 64-bit integers."""
+    arrays = [
+        pa.Array.from_buffers(_UINT64, len(chunk), [None, pa.py_buffer(chunk)])
+        if isinstance(chunk, memoryview)
+        else chunk
+        for chunk in chunks
+    ]
+    values = pa.chunked_array(arrays, _UINT64).combine_chunks()
+    ordered = values.take(pc.array_sort_indices(values))
+    return memoryview(ordered.buffers()[1]).cast("B").cast("Q")[: len(ordered)]
+
+
+def _length(run: Run) -> int:
+    return sum(map(len, run))
+
+
+def _uint64(number: int) -> pa.Scalar:
+    return pa.scalar(number, _UINT64)

@@ -1,24 +1,21 @@
 """Compressed bytes -> plain bytes: members and frames in a row, and all that comes out before a tear.
 
 The usual readers lose what the failing call had already decompressed; here a tear gives its text first and is told
-afterwards, as a :class:`Fault`.
+afterwards, as a ``Fault``.
 """
 
 from __future__ import annotations
 
 import bz2
-import io
 import zlib
 from collections.abc import Callable, Iterator
 
 from pyarrow import CompressedInputStream, PythonFile
 
+from pipeline.sources.streams import ChunkStream, Fault
+
 _PIECE_BYTES = 1 << 14  # of gzip: comes to 16 MiB at the very most
 _OUTPUT_BYTES = 1 << 16
-
-
-class Fault(Exception):  # noqa: N818 - it ends one file, whose reader makes a reject of it; a user never meets it
-    """The text ends here although it should not: why, as half a sentence."""
 
 
 class _GzipMember:
@@ -113,35 +110,13 @@ def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
             yield chunk[start : start + _PIECE_BYTES]
 
 
-class _ChunkFile(io.RawIOBase):
-    """Chunks as a file that can only be read; what breaks the chunks is kept in ``fault``."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = b""
-        self.fault: Fault | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        if not self._rest:
-            try:
-                self._rest = next(self._chunks, b"")
-            except Fault as fault:
-                self.fault = fault
-        size = len(self._rest) if size < 0 else size
-        piece, self._rest = self._rest[:size], self._rest[size:]
-        return piece
-
-
 def unzstd(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Text of all Zstandard frames in a row. Raises: Fault.
 
     A read that fails says nothing of the bytes it has already put into the buffer. They are found by filling the
     buffer with 0xFF first, which no UTF-8 text contains.
     """
-    file = _ChunkFile(chunks)
+    file = ChunkStream(chunks)
     stream = CompressedInputStream(PythonFile(file, "r"), "zstd")
     buffer = bytearray(_OUTPUT_BYTES)
     while True:
@@ -151,9 +126,9 @@ def unzstd(chunks: Iterator[bytes]) -> Iterator[bytes]:
         except OSError as error:
             yield bytes(buffer.rstrip(b"\xff"))
             where = "cut off" if "runcated" in str(error) else "damaged"
-            raise file.fault or Fault(f"the zstd data is {where} here") from error
+            raise Fault(file.fault or f"the zstd data is {where} here") from error
         if not count:
             break
         yield bytes(buffer[:count])
     if file.fault:
-        raise file.fault
+        raise Fault(file.fault)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from msgspec import Struct
 
-from pipeline.sources.compression import Fault, bunzip, gunzip, unzstd
+from pipeline.sources.compression import bunzip, gunzip, unzstd
+from pipeline.sources.streams import ChunkStream, Fault, PrefixedStream, Stream, chunks_of
 
 _HEAD_BYTES = 4096
 _DECOMPRESSORS: tuple[tuple[bytes, Callable[[Iterator[bytes]], Iterator[bytes]]], ...] = (
@@ -43,57 +43,42 @@ _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\x0b\x0c\r\x1b
 
 
 class Text(Struct):
-    """What a file holds: UTF-8 text in ``chunks`` (which end in a :class:`Fault` where the file is torn).
+    """What a file holds, as UTF-8.
 
-    ``binary`` names what the file is instead of text, None where it is text. ``plain``: the text is the file's own
+    ``binary`` says what the file is instead of text, None where it is text. ``plain``: the text is the file's own
     bytes, so that offsets in one are offsets in the other.
     """
 
-    chunks: Iterator[bytes]
+    stream: Stream
     binary: str | None
     plain: bool
 
 
-def decode(chunks: Iterator[bytes]) -> Text:
+def decode(stream: Stream) -> Text:
     """Find out what a file is from its beginning, and decompress and decode it as it is read.
 
     A byte order mark of UTF-8 is left in the text, one of UTF-16 or UTF-32 is not. Invalid UTF-8 is left as it is;
     a lone surrogate of UTF-16 becomes the three bytes that UTF-8 does not allow for it.
     """
+    head, stream = _peek(stream)
     plain = True
-    head, chunks = _peek(chunks)
     for magic, decompress in _DECOMPRESSORS:
         if re.match(magic, head):
-            head, chunks = _peek(decompress(chunks))
+            head, stream = _peek(ChunkStream(decompress(chunks_of(stream))))
             plain = False
             break
     for magic, encoding in _ENCODINGS:
         if re.match(magic, head):
-            return Text(_transcode(chunks, encoding), None, False)
-    return Text(chunks, _binary(head), plain)
+            return Text(ChunkStream(_transcode(chunks_of(stream), encoding)), None, False)
+    return Text(stream, _binary(head), plain)
 
 
-def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first 4 KiB, and the chunks with them still in place, a fault met on the way included."""
-    seen: list[bytes] = []
-    size = 0
-    fault: Fault | None = None
-    while size < _HEAD_BYTES:
-        try:
-            chunk = next(chunks, None)
-        except Fault as error:
-            fault, chunk = error, None
-        if chunk is None:
-            break
-        seen.append(chunk)
-        size += len(chunk)
-    head = b"".join(seen)
-    return head[:_HEAD_BYTES], chain([head], _raise(fault) if fault else chunks)
-
-
-def _raise(fault: Fault) -> Iterator[bytes]:
-    raise fault
-    yield b""
+def _peek(stream: Stream) -> tuple[bytes, Stream]:
+    """The first 4 KiB, and the stream with them put back."""
+    head = b""
+    while len(head) < _HEAD_BYTES and (chunk := stream.read(_HEAD_BYTES - len(head))):
+        head += chunk
+    return head, PrefixedStream(head, stream)
 
 
 def _binary(head: bytes) -> str | None:

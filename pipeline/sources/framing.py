@@ -71,7 +71,7 @@ class Framer:
     def _document(self) -> bool:
         """Read what begins here outside of any array; false at the end of the text."""
         window = self._window
-        if self._lines.take_chunk():
+        if self._lines.take_batch():
             self._previous = None
             return True
         if not window.skip_blanks():

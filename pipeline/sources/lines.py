@@ -15,6 +15,9 @@ from pipeline.sources.window import Window
 _CONTINUES = frozenset(b",}]")
 _STRIDE_BYTES = 1 << 20
 _SHORT_STRIDE_BYTES = 1 << 10
+_BATCH_BYTES = 1 << 20
+_LARGEST_BATCH_BYTES = 1 << 24
+_LIMIT_BYTES = 1 << 16
 _first, _last = itemgetter(0), itemgetter(-1)
 
 
@@ -34,30 +37,32 @@ class Lines:
         self._found = found
         self._longest = longest
         self._stride = min(_STRIDE_BYTES, longest)
+        self._limit = min(_LIMIT_BYTES, longest)
+        self._usual = _LIMIT_BYTES
 
-    def take_chunk(self) -> bool:
-        """Read a chunk and take all its lines, if they are records one and all; else leave it in the window.
+    def take_batch(self) -> bool:
+        """Read some lines and take them, if they are records one and all; else leave them in the window.
 
-        The chunk is split where it was read, without being joined to what was left of the one before: each byte is
-        copied twice from the file to its record, once by the system and once by ``split``.
+        A line goes from the reader's buffer to its record without a chunk between them. How many are read at a time
+        goes by their usual length, and so that a batch is bounded should all of them be as long as is allowed.
         """
-        window = self._window
+        window, found = self._window, self._found
         data, at = window.data, window.at
         if window.ended or len(data) - at > self._longest or data.find(b"\n", at) >= 0 or data[at : at + 1] not in b"{":
             return False
-        offset, line = window.offset, window.line
-        left = data[at:]
-        chunk = window.pull()
-        lines = chunk.split(b"\n")
-        lines[0] = left + lines[0]
-        rest = lines.pop()
-        if lines and not rest:
-            rest = lines.pop() + b"\n" + rest  # what follows the last line is not known yet
-        if not lines or rest[0] != BRACE or not _all_records(lines) or len(max(lines, key=len)) > self._longest:
-            window.data, window.at, window.base = left + chunk, 0, offset
+        offset, left = window.offset, data[at:]
+        count = max(1, min(_BATCH_BYTES // self._usual, _LARGEST_BATCH_BYTES // self._limit))
+        read = window.pull_lines(count, self._limit)
+        read[0] = left + read[0]
+        lines = [line[:-1] for line in read]
+        if window.next_byte() != b"{" or not _all_records(lines) or bytes(map(_last, read)) != b"\n" * count:
+            if len(max(read, key=len)) >= self._limit:
+                self._limit = min(self._limit * 4, self._longest)
+            window.data, window.at, window.base = b"".join(read), 0, offset
             return False
-        behind = self._found.add_lines(lines, line, offset)
-        window.replace(rest, behind, line + len(lines))
+        behind = found.add_lines(lines, window.line, offset)
+        self._usual = (behind - offset) // count
+        window.replace(behind, window.line + count)
         return True
 
     def take(self) -> bool:

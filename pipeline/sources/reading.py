@@ -6,21 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from io import FileIO
-from typing import Protocol
+from io import BufferedIOBase, FileIO
+from typing import cast
 
 from pipeline.errors import PipelineError
 from pipeline.records import RecordBlock, Reject
-from pipeline.sources.compression import Fault
 from pipeline.sources.decoding import Text, decode
 from pipeline.sources.framing import MAX_RECORD_BYTES, Framer
 from pipeline.sources.paths import STDIN
 from pipeline.sources.splits import FileSlice
+from pipeline.sources.streams import FileStream
 from pipeline.sources.window import Window
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes | None: ...
 
 
 def read_blocks(
@@ -38,37 +34,22 @@ def read_blocks(
     Raises: PipelineError: ``file-unreadable`` where the file cannot be opened.
     """
     with _open(piece.path) as file:
-        meter = _Meter(on_bytes)
         if piece.start and isinstance(file, FileIO):
             file.seek(piece.start)
-        limit = None if piece.end is None else piece.end - piece.start
-        chunks = _chunks(file, limit, block_bytes, meter)
-        text = Text(chunks, None, True) if piece.start else decode(chunks)
+        stream = FileStream(file, None if piece.end is None else piece.end - piece.start, on_bytes)
+        text = Text(stream, None, True) if piece.start else decode(stream)
         if text.binary:
-            size = max(_size(file), meter.count)
-            meter.add(size - meter.count)
+            size = max(stream.count, os.fstat(file.fileno()).st_size if isinstance(file, FileIO) else 0)
+            stream.note(size - stream.count)
             yield RecordBlock(piece.path, [], [], [], [Reject(1, 0, size, text.binary)], size)
             return
-        window = Window(text.chunks, piece.start, piece.first_line, block_bytes)
+        window = Window(text.stream, piece.start, piece.first_line, block_bytes)
         yield from Framer(window, piece.path, block_bytes, max_record_bytes).blocks()
 
 
-class _Meter:
-    """Counts bytes, and passes the counts on."""
-
-    def __init__(self, on_bytes: Callable[[int], None] | None) -> None:
-        self.count = 0
-        self._on_bytes = on_bytes
-
-    def add(self, count: int) -> None:
-        self.count += count
-        if self._on_bytes:
-            self._on_bytes(count)
-
-
-def _open(path: str) -> AbstractContextManager[_Readable]:
+def _open(path: str) -> AbstractContextManager[FileIO | BufferedIOBase]:
     if path == STDIN:
-        return nullcontext(sys.stdin.buffer)
+        return nullcontext(cast("BufferedIOBase", sys.stdin.buffer))
     try:
         return FileIO(path)
     except OSError as error:
@@ -77,23 +58,3 @@ def _open(path: str) -> AbstractContextManager[_Readable]:
             f"{path!r} cannot be opened ({error.strerror})",
             "Look at its name and at your right to read it.",
         ) from error
-
-
-def _size(file: _Readable) -> int:
-    return os.fstat(file.fileno()).st_size if isinstance(file, FileIO) else 0
-
-
-def _chunks(file: _Readable, limit: int | None, size: int, meter: _Meter) -> Iterator[bytes]:
-    """The file from where it stands, at most ``limit`` bytes. Raises: Fault where the disk does not give them."""
-    read = getattr(file, "read1", file.read)  # of a pipe, what is there
-    while limit is None or limit > 0:
-        try:
-            chunk = read(size if limit is None else min(size, limit))
-        except OSError as error:
-            raise Fault(f"the file cannot be read from here on ({error.strerror})") from error
-        if not chunk:
-            return
-        if limit is not None:
-            limit -= len(chunk)
-        meter.add(len(chunk))
-        yield chunk

@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from pipeline.sources.decoding import decode
-from pipeline.sources.documents import BRACKET
 from pipeline.sources.paths import STDIN
+from pipeline.sources.streams import FileStream
 
 _READ_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 12
@@ -97,9 +97,9 @@ def _slices(path: str, split_bytes: int, start: int, line: int) -> Iterator[File
 
 def _can_be_cut(file: FileIO) -> bool:
     """Whether the file is plain text, and no array by its first byte."""
-    text = decode(iter([file.read(_HEAD_BYTES)]))
-    head = b"".join(text.chunks).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return text.plain and text.binary is None and head[:1] != bytes((BRACKET,))
+    text = decode(FileStream(file, _HEAD_BYTES))
+    head = text.stream.read(_HEAD_BYTES) or b""
+    return text.plain and text.binary is None and head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"["
 
 
 def _cut(file: FileIO, whole: FileSlice, split_bytes: int) -> Iterator[FileSlice]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import repeat
 
-from pipeline.sources.compression import Fault
+from pipeline.sources.streams import Stream, buffered
 
 #: What is kept in front of the present place, so that the last few bytes read can still be looked at.
 MARGIN_BYTES = 256
@@ -20,7 +20,7 @@ class Window:
     it does not.
     """
 
-    def __init__(self, chunks: Iterator[bytes], offset: int, line: int, block_bytes: int) -> None:
+    def __init__(self, stream: Stream, offset: int, line: int, block_bytes: int) -> None:
         self.data = b""
         self.at = 0
         self.base = offset
@@ -29,7 +29,8 @@ class Window:
         self.line_is_blank = True
         self.ended = False
         self.fault: str | None = None
-        self._chunks = chunks
+        self._stream = stream
+        self._reader = buffered(stream, block_bytes)
         self._block_bytes = block_bytes
 
     @property
@@ -39,14 +40,18 @@ class Window:
 
     def pull(self) -> bytes:
         """The next bytes of the text, which the caller must put somewhere; empty at the end."""
-        try:
-            for chunk in self._chunks:
-                if chunk:
-                    return chunk
-        except Fault as fault:
-            self.fault = str(fault)
-        self.ended = True
-        return b""
+        chunk = self._reader.read1(self._block_bytes)
+        if not chunk:
+            self.ended, self.fault = True, self._stream.fault
+        return chunk
+
+    def pull_lines(self, count: int, longest: int) -> list[bytes]:
+        """The next lines, as :meth:`pull` gives bytes: each with its line feed, or cut after ``longest`` bytes."""
+        return list(map(self._reader.readline, repeat(longest, count)))
+
+    def next_byte(self) -> bytes:
+        """The byte that would be pulled next; empty at the end."""
+        return self._reader.peek(1)[:1]
 
     def grow(self) -> None:
         """Drop what lies behind and double what lies ahead, so that a long record is copied only a few times."""
@@ -66,9 +71,9 @@ class Window:
         while len(self.data) - self.at < count and not self.ended:
             self.grow()
 
-    def replace(self, data: bytes, offset: int, line: int) -> None:
-        """Go on at the beginning of a line, with ``data`` as what is already known of it and what follows."""
-        self.data, self.at, self.base, self.line = data, 0, offset, line
+    def replace(self, offset: int, line: int) -> None:
+        """Go on at the beginning of a line of which nothing has been read yet."""
+        self.data, self.at, self.base, self.line = b"", 0, offset, line
         self.indent, self.line_is_blank = 0, True
 
     def advance(self, index: int) -> None:

@@ -91,7 +91,7 @@ class Result:
         self.row, self.own, self.other, self.size_mb = row, own, other, size_mb
 
     def cells(self) -> list[str]:
-        """Work, size, time, speed, memory, ratio and limit."""
+        """Work, size, time, processor time, speed, memory, ratio and limit."""
         row, own = self.row, self.own
         ratio, limit = own.ratio_to(self.other), row.limit
         bound = "" if limit is None else f"{limit:g}" + ("" if ratio <= limit else " (missed)")
@@ -99,10 +99,11 @@ class Result:
             bound = f"{row.limit_s:g} s" + ("" if own.seconds <= row.limit_s else " (missed)")
         speed = f"{self.size_mb / own.seconds:,.0f}" if self.size_mb > 1 else ""
         size = f"{self.size_mb:,.0f} MB" if self.size_mb > 1 else ""
-        return [row.label, size, f"{own.seconds:.2f} s", speed, f"{own.peak_mb:,.0f} MB", f"{ratio:.2f}", bound]
+        times = f"{own.seconds:.2f} s", f"{own.cpu_s:.2f} s"
+        return [row.label, size, *times, speed, f"{own.peak_mb:,.0f} MB", f"{ratio:.2f}", bound]
 
 
-HEADINGS = ["work, whole process", "log", "time", "MB/s", "peak memory", "ratio", "at most"]
+HEADINGS = ["work, whole process", "log", "time", "cpu", "MB/s", "peak memory", "ratio", "at most"]
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -143,9 +144,9 @@ def growth(bench: Bench) -> str:
         for result in results:
             growth_times, grown = (result.size_mb / before_mb, result.own.seconds / before_s) if rows else (1.0, 1.0)
             missed = " (missed)" if grown > plan.GROWTH_LIMIT / 10 * growth_times else ""
-            rows.append([*result.cells()[:5], f"{growth_times:.2f}", f"{grown:.2f}{missed}"])
+            rows.append([*result.cells()[:6], f"{growth_times:.2f}", f"{grown:.2f}{missed}"])
             before_s, before_mb = result.own.seconds, result.size_mb
-    return table([*HEADINGS[:5], "data to the row above", "time to the row above"], rows)
+    return table([*HEADINGS[:6], "data to the row above", "time to the row above"], rows)
 
 
 def reports(bench: Bench) -> str:

@@ -130,9 +130,3 @@ def test_a_key_mixes_to_the_same_number_whatever_stands_beside_it() -> None:
     assert len(set(alone)) == 4
     many = mix(pa.array([f"id:r{n}" for n in range(20_000)]))
     assert len(many.unique()) == 20_000
-
-
-def test_sorting_by_ranges_of_value_gives_what_sorting_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = mix(pa.array([str(n) for n in range(5000)]))
-    monkeypatch.setattr(keys_module, "_SORT_AT_ONCE", 10)
-    assert keys_module._sorted([values.slice(0, 1000), values.slice(1000)]).to_pylist() == sorted(values.to_pylist())

@@ -1,4 +1,4 @@
-"""What lies on the disk: flat types, one schema, statistics, dictionaries, row groups, readable by whoever reads Parquet."""
+"""What lies on the disk: flat types, one schema, statistics and row groups, for whoever reads Parquet."""
 
 from __future__ import annotations
 
