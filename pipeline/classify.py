@@ -1,14 +1,13 @@
 """Calls in, the same calls with their verdicts out: which of the nine states each one is in, and why.
 
-What is decided for whole columns: which texts and which pairs of definition and text are distinct, whether a name is declared,
-strictness, the precedence of the states, outcomes. What is not: parsing one text, and holding one object against its schema.
-Those are calls into C and Rust for a value of its own shape, which no column operation can do; they run once for each
-distinct text and each distinct pair.
+What is decided for whole columns: which texts and which pairs of definition and text are distinct, whether a name is
+declared, strictness, the precedence of the states, outcomes. What is not: parsing one text, and holding one object
+against its schema. Those are calls into C and Rust for a value of its own shape, which no column operation can do; they
+run once for each distinct text and each distinct pair.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from pipeline.jsontext import Fault, Parsed, parse_arguments
 from pipeline.records import ToolDefinition, Violation
 from pipeline.toolschema import CompiledSchema, UnjudgeableError, compile_schema
-from pipeline.toolset import Toolset, ToolsetsByNumber
+from pipeline.toolset import Toolset, ToolsetsByNumber, nearest_name
 from pipeline.verdicts import (
     ARGUMENTS_TRUNCATED,
     ARGUMENTS_UNPARSEABLE,
@@ -60,9 +59,6 @@ VIOLATION_SCHEMA = pa.schema(
 _STATE_NAMES = pa.array([state.name for state in STATES])
 _OUTCOMES = pa.array([state.outcome for state in STATES])
 _STATE_NUMBER = {state: pa.scalar(number, pa.int8()) for number, state in enumerate(STATES)}
-#: A name longer than this is not compared with the declared ones: likeness costs the product of the lengths.
-_NEAREST_NAME_LIMIT = 120
-_NEAREST_CUTOFF = 0.6
 
 
 class Judged(NamedTuple):
@@ -210,11 +206,7 @@ def _names(toolset: Toolset) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _nearest(name: str, declared: tuple[str, ...]) -> str | None:
-    """The declared name most like it, where one is likely to be meant."""
-    if not name or len(name) > _NEAREST_NAME_LIMIT:
-        return None
-    likely = difflib.get_close_matches(name, [n for n in declared if len(n) <= _NEAREST_NAME_LIMIT], 1, _NEAREST_CUTOFF)
-    return likely[0] if likely else None
+    return nearest_name(name, declared)
 
 
 class _Texts:

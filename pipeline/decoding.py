@@ -1,9 +1,9 @@
 """JSON bytes -> typed values, forgiving about what a log holds and exact about what is JSON.
 
 The quick way is msgspec's partial decode: it skips whatever the type does not name, and checks the grammar of what it
-skips. Three things that are legal JSON stop it, and each gets a second, slower look: a lone surrogate escape, a member of
-another type than expected, and a number that no machine type holds. What then still fails is not JSON, and the record a
-reject.
+skips. Three things that are legal JSON stop it, and each gets a second, slower look: a lone surrogate escape, a member
+of another type than expected, and a number that no machine type holds. What then still fails is not JSON, and the
+record a reject.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class UndecodableError(ValueError):
 class Decoder(Generic[T]):
     r"""Decodes JSON documents of one type. Members of another type than expected are left at their defaults.
 
-    A lone surrogate escape becomes its own text (``\ud83d``, six characters) in a decoded string, so that it survives into
-    UTF-8; in arguments text that is again a JSON escape and judged as such. ``Raw`` members are as the record has them.
+    A lone surrogate escape becomes its own text (``\ud83d``, six characters) in a decoded string, so that it survives
+    into UTF-8; in arguments text that is again a JSON escape and judged as such. ``Raw`` members stay as recorded.
     """
 
     def __init__(self, into: type[T]) -> None:
@@ -59,7 +59,7 @@ class Decoder(Generic[T]):
         """One value from one JSON document.
 
         Raises:
-            UndecodableError: the bytes are no single JSON document, are nested too deep, or have another type at the top.
+            UndecodableError: the bytes are no single JSON document, are nested too deep, or hold another type.
         """
         try:
             return self._decode(document)
@@ -154,7 +154,7 @@ def _article(into: object) -> str:
 
 
 def _salvage(document: bytes, into: Any) -> Any:
-    """Decode what fits and leave the rest at its default; ``_MISFIT`` where nothing does, a list of misfits included."""
+    """Decode what fits and leave the rest at its default; ``_MISFIT`` where nothing does, as in a list of misfits."""
     for option in typing.get_args(into) if isinstance(into, types.UnionType) else (into,):
         try:
             return msgspec.json.decode(document, type=option)

@@ -1,8 +1,8 @@
 """Tool definitions as every provider spells them, read into :class:`ToolDefinition` values.
 
 One reader for all spellings, because a definition that is not understood would accuse the model of calling a tool that
-nobody declared. Read: OpenAI Responses (flat) and Chat Completions (under ``function``), legacy ``functions``, namespaces,
-custom tools, MCP ``inputSchema`` and the ``input_schema`` of other providers behind gateways.
+nobody declared. Read: OpenAI Responses (flat) and Chat Completions (under ``function``), legacy ``functions``,
+namespaces, custom tools, MCP ``inputSchema`` and the ``input_schema`` of other providers behind gateways.
 """
 
 from __future__ import annotations
@@ -130,5 +130,5 @@ def _canonical(schema: bytes) -> str:
     """The schema without insignificant blanks, so that one definition has one key however a logger spells it."""
     try:
         return msgspec.json.encode(msgspec.json.decode(schema)).decode()
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, OverflowError, RecursionError):
         return schema.decode(errors="replace")

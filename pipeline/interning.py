@@ -7,10 +7,11 @@ Why that changes no verdict:
 
 - The bytes ``"tools":`` can stand inside a JSON string only with a backslash before the first quote, since a bare quote
   would end the string. That one byte is looked at.
-- A list is cut only if all its bytes follow, and those bytes are one complete JSON array. No complete array is the beginning
-  of another JSON value, so what is cut is exactly the value that stands there.
+- A list is cut only if all its bytes follow, and those bytes are one complete JSON array. No complete array is the
+  beginning of another JSON value, so what is cut is exactly the value that stands there.
 - The token holds a random number made by this process; no log can hold it beforehand.
-- Where a value that is kept as text (arguments logged as an object, a list never seen) holds a token, the list is put back.
+- Where a value that is kept as text (arguments logged as an object, a list never seen) or read in another way (events
+  of a stream, ``tool_choice``) holds a token, the list is put back.
 - Whatever is not cut is decoded like the rest and meets the same table, by its whole text.
 """
 
@@ -22,6 +23,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from pipeline.decoding import keep_lone_surrogates
 from pipeline.definitions import read_definitions
 from pipeline.records import ToolDefinition
 from pipeline.toolset import Toolset
@@ -67,6 +69,8 @@ class Toolsets:
 
     def splice(self, record: bytes) -> bytes:
         """The record with every known tool list replaced by its token; the record itself where there is none."""
+        pieces: list[bytes] = []
+        done = 0
         position = record.find(_NAME)
         while position >= 0:
             start = position + len(_NAME)
@@ -76,16 +80,28 @@ class Toolsets:
             if candidates is not None and record[position - 1] != _BACKSLASH:
                 for known, token in candidates:
                     if record.startswith(known, start):
-                        record = record[:start] + token + record[start + len(known) :]
+                        pieces += (record[done:start], token)
+                        start += len(known)
+                        done = start
                         break
             position = record.find(_NAME, start)
-        return record
+        return b"".join((*pieces, record[done:])) if pieces else record
 
     def restore(self, text: bytes) -> bytes:
         """The text as it stood in the record: every token replaced by its list."""
         if self._token_prefix not in text:
             return text
         return self._token.sub(lambda token: self._text_by_token[token[0]], text)
+
+    def restore_list(self, value: object) -> object:
+        """The list for a token that was decoded as a string, None where it cannot be; any other value as it is."""
+        text = self._text_by_token.get(f'"{value}"'.encode()) if isinstance(value, str) else None
+        if text is None:
+            return value
+        try:
+            return msgspec.json.decode(keep_lone_surrogates(text))
+        except (msgspec.DecodeError, RecursionError):
+            return None
 
     def intern(self, array: msgspec.Raw) -> int | None:
         """Number of the toolset that a JSON value holds, a token or the text of an array; None where it is no list."""

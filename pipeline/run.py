@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from pipeline.batches import calls_batch, turn_keys, turns_batch
 from pipeline.classify import classify
 from pipeline.decoding import UndecodableError
-from pipeline.formats import Outcome, Page, Unread, read_record
+from pipeline.formats import Outcome, Page, Unread, read_plain, read_record
 from pipeline.interning import Toolsets
 from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
 from pipeline.sources import FileSlice, Split, read_blocks, split_documents
@@ -30,6 +30,9 @@ BATCH_BYTES = 48 << 20
 #: Results that may wait for an earlier one when several workers run.
 _SPLITS_AHEAD_PER_WORKER = 2
 _EXCERPT_BYTES = 160
+#: Records that are tried at once as plain ones, and how often in a row that may fail before the pauses stop growing.
+_PLAIN_RECORDS = 16
+_PLAIN_MISSES = 6
 
 #: A page of a list that says there is more.
 NOTE_HAS_MORE = "list pages that say has_more: the log goes on elsewhere"
@@ -88,6 +91,8 @@ class Judge:
         self._toolsets = Toolsets()
         self._supplied = self._add_supplied()
         self._pending = _Pending()
+        self._plain_misses = 0
+        self._plain_rest = 0
 
     def batches(
         self,
@@ -116,26 +121,49 @@ class Judge:
     def _read(self, block: RecordBlock) -> None:
         pending = self._pending
         source_file = source_name(block.source_file)
-        toolsets = self._toolsets
-        for raw, line, offset in zip(block.raws, block.lines, block.offsets, strict=True):
-            pending.size_bytes += len(raw)
-            try:
-                outcome = read_record(raw, toolsets)
-            except UndecodableError as error:
-                self._read_glued(raw, source_file, line, offset, error)
+        lines, offsets = block.lines, block.offsets
+        for first in range(0, len(block.raws), _PLAIN_RECORDS):
+            raws = block.raws[first : first + _PLAIN_RECORDS]
+            documents = [self._toolsets.splice(raw) for raw in raws]
+            pending.size_bytes += sum(map(len, raws))
+            turns = self._read_plain(documents)
+            if turns is None:
+                for at, (raw, document) in enumerate(zip(raws, documents, strict=True), first):
+                    self._read_one(raw, document, source_file, lines[at], offsets[at])
                 continue
-            if type(outcome) is list:
-                pending.records += 1
-                pending.answered += 1
-                for turn in outcome:
-                    turn.source_file = source_file
-                    turn.line = line
-                    turn.offset = offset
-                pending.turns += outcome
-            else:
-                self._take(outcome, source_file, line, offset)
+            for turn, line, offset in zip(
+                turns, lines[first : first + len(raws)], offsets[first : first + len(raws)], strict=True
+            ):
+                turn.source_file, turn.line, turn.offset = source_file, line, offset
+            pending.turns += turns
+            pending.records += len(turns)
+            pending.answered += len(turns)
         pending.records += len(block.rejects)
         pending.rejects += [Located(source_file, reject) for reject in block.rejects]
+
+    def _read_plain(self, documents: list[bytes]) -> list[Turn] | None:
+        """Turns of plain records; None where they have to be read one by one, or lately had to be: then nobody tries."""
+        if self._plain_rest:
+            self._plain_rest -= 1
+            return None
+        turns = read_plain(documents, self._toolsets)
+        self._plain_misses = 0 if turns is not None else min(self._plain_misses + 1, _PLAIN_MISSES)
+        self._plain_rest = 2**self._plain_misses - 1
+        return turns
+
+    def _read_one(self, raw: bytes, document: bytes, source_file: str, line: int, offset: int) -> None:
+        try:
+            try:
+                outcome = read_record(document, self._toolsets)
+            except UndecodableError:
+                if document is raw:
+                    raise
+                # Once more with nothing cut out, so that the place it names is one of the record.
+                outcome = read_record(raw, self._toolsets)
+        except UndecodableError as error:
+            self._read_glued(raw, source_file, line, offset, error)
+        else:
+            self._take(outcome, source_file, line, offset)
 
     def _take(self, outcome: Outcome | Page, source_file: str, line: int, offset: int) -> None:
         pending = self._pending

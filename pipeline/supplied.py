@@ -10,7 +10,7 @@ from pipeline.records import ToolDefinition
 
 
 def read_supplied(file: str) -> tuple[ToolDefinition, ...]:
-    """The definitions of a file: a bare list in either OpenAI shape, ``{"tools": [...]}``, or an MCP ``tools/list`` result.
+    """The definitions of a file: a list in either OpenAI shape, ``{"tools": [...]}``, or an MCP ``tools/list`` result.
 
     Raises:
         PipelineError: the file cannot be read, or holds no definitions.

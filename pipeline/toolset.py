@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from pipeline.records import ToolDefinition
+
+#: How much of a name is looked at for likeness, with how many declared names it is compared, and what counts as alike.
+_LIKENESS_CHARACTERS = 120
+_LIKENESS_NAMES = 256
+_LIKENESS_CUTOFF = 0.6
+#: A declared name shorter than this is no sign of anything where it stands inside another.
+_PART_CHARACTERS = 4
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
 
 
 class Toolset:
@@ -32,6 +42,44 @@ class Toolset:
     def names(self) -> list[str]:
         """Declared names, namespaces left out, in order."""
         return [definition.name for definition in self.definitions]
+
+
+def nearest_name(name: str, declared: Sequence[str]) -> str | None:
+    """The declared name that was likely meant by one that is not declared, or None.
+
+    In this order: the same words in another spelling; a declared name at the beginning or end of the called one (after a
+    prefix such as ``functions.``, before control tokens); another verb for the same thing; most letter pairs in common.
+    """
+    name = name[:_LIKENESS_CHARACTERS]
+    names = [one for one in declared[:_LIKENESS_NAMES] if len(one) <= _LIKENESS_CHARACTERS]
+    words = _words(name)
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda one: bool(words) and _words(one) == words,
+        lambda one: len(one) >= _PART_CHARACTERS and (name.startswith(one) or name.endswith(one)),
+        lambda one: bool(words[1:]) and _words(one)[1:] == words[1:],
+        lambda one: _likeness(name, one) >= _LIKENESS_CUTOFF,
+    )
+    for is_alike in tests:
+        alike = [one for one in names if is_alike(one)]
+        if alike:
+            return max(alike, key=lambda one: _likeness(name, one))
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=4096)
+def _letter_pairs(name: str) -> frozenset[str]:
+    return frozenset(map("".join, zip(name.lower(), name.lower()[1:], strict=False)))
+
+
+def _likeness(name: str, other: str) -> float:
+    """Share of the letter pairs that two names have in common, 0 to 1: unlike an edit distance, cheap on any names."""
+    pairs, others = _letter_pairs(name), _letter_pairs(other)
+    return 2 * len(pairs & others) / (len(pairs) + len(others) or 1)
 
 
 class ToolsetsByNumber(Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pipeline.formats.shapes import NOTHING, Body, Exchange
 from pipeline.formats.sides import Side, read_side
+from pipeline.interning import Toolsets
 
 PREFIX = "batch/"
 
 
-def unwrap(record: Body) -> list[Exchange | Side] | None:
+def unwrap(record: Body, toolsets: Toolsets) -> list[Exchange | Side] | None:
     """The exchange of a batch line; None where the record is no batch line.
 
     Raises:
@@ -19,7 +20,7 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
     if record.response is NOTHING or bytes(record.response) == b"null":
         code = record.error.get("code") if isinstance(record.error, dict) else None
         return [Side([], reason=f"a batch row without an answer: {code}" if code else "a batch row without an answer")]
-    side = read_side(bytes(record.response))
+    side = read_side(bytes(record.response), toolsets)
     if not side.bodies:
         return [side]
     return [Exchange(body, None, None, side.streamed, side.document) for body in side.bodies]

@@ -36,6 +36,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
         turns.append(
             turn_of(
                 exchange,
+                toolsets,
                 NAME,
                 toolset,
                 _calls(choice, toolsets),

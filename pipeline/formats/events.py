@@ -90,7 +90,7 @@ def _start_of(text: str) -> int:
 
 def _are_event_lines(text: str, start: int) -> bool:
     """Whether JSON Lines hold events. A lone document counts only where it can be nothing but an event."""
-    lines = [line for line in text[start:].split("\n", _GLANCE_LINES)[:_GLANCE_LINES] if not line.isspace() and line]
+    lines = [line for line in text[start:].split("\n", _GLANCE_LINES)[:_GLANCE_LINES] if line.strip()]
     if len(lines) < 2 and not _EVENT_MARKS.search(text, start, start + _GLANCE_CHARACTERS):
         return False
     return any(is_stream_event(event) for line in lines if (event := _decode_event(line.strip())) is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipeline.formats.shapes import NOTHING, Body, Exchange, text_of
 from pipeline.formats.sides import Side, first_body, read_side
+from pipeline.interning import Toolsets
 
 PREFIX = "pair/"
 
@@ -26,7 +27,7 @@ _NAMES = (
 )
 
 
-def unwrap(record: Body) -> list[Exchange | Side] | None:
+def unwrap(record: Body, toolsets: Toolsets) -> list[Exchange | Side] | None:
     """One exchange an answer found under a pair of names; None where no pair of names is there.
 
     Raises:
@@ -38,9 +39,9 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
         request = text_of(getattr(record, request_name)) if request_name else b""
         if not answer or (request_name and not request):
             continue
-        side = read_side(answer)
+        side = read_side(answer, toolsets)
         if side.bodies:
-            asked = _request(record, request)
+            asked = _request(record, request, toolsets)
             logged_at = next(
                 (t for t in (record.ts, record.timestamp, record.time, record.created_at) if t is not None), None
             )
@@ -49,9 +50,9 @@ def unwrap(record: Body) -> list[Exchange | Side] | None:
     return None if unread is None else [unread]
 
 
-def _request(record: Body, text: bytes) -> Body | None:
+def _request(record: Body, text: bytes, toolsets: Toolsets) -> Body | None:
     """The request side, with the definitions that the record itself carries where the request has none."""
-    asked = first_body(text) if text else None
+    asked = first_body(text, toolsets) if text else None
     if asked is None:
         return record
     if asked.tools is NOTHING and asked.functions is NOTHING:

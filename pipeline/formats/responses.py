@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from pipeline.formats.shapes import NOTHING, Exchange, Item
+from pipeline.formats.shapes import NOTHING, Exchange, Item, PlainItem
 from pipeline.formats.turns import arguments_of, declared_toolset, text_or_none, turn_of
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
@@ -37,6 +37,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     status = text_or_none(answer.status)
     calls: list[Call] = []
     loaded: list[Raw] = []
+    strangers = 0
     for item in items:
         kind = item.type
         if kind == _FUNCTION_CALL or (kind is None and item.name is not None and item.arguments is not NOTHING):
@@ -46,14 +47,17 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
         elif kind == _CUSTOM_CALL:
             calls.append(_call(item, text_or_none(item.input), FORM_TEXT if item.input is not None else FORM_ABSENT))
         elif not isinstance(kind, str):
-            return None
+            strangers += 1
         elif kind in _LOADING and item.tools is not NOTHING:
             loaded.append(item.tools)
+    if items and strangers == len(items):
+        return None
     if status in _UNFINISHED:
         calls = []
     return [
         turn_of(
             exchange,
+            toolsets,
             NAME,
             declared_toolset(exchange, toolsets, loaded),
             calls,
@@ -63,7 +67,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     ]
 
 
-def _call(item: Item, arguments: str | None, form: str) -> Call:
+def _call(item: Item | PlainItem, arguments: str | None, form: str) -> Call:
     return Call(
         text_or_none(item.call_id),
         text_or_none(item.name),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from msgspec import Raw, Struct
 
-from msgspec import Struct
-
-from pipeline.decoding import UndecodableError
-from pipeline.formats.assembly import assemble
+from pipeline.decoding import Decoder, UndecodableError
+from pipeline.formats.assembly import assemble, encode_answer, name_stream
 from pipeline.formats.events import is_event_text, parse_events
 from pipeline.formats.shapes import NOTHING, Body, decode_array, decode_body, decode_string
+from pipeline.interning import Toolsets
 
 #: How many strings and HTTP messages around a body are taken off.
 _WRAPPINGS = 3
+_decode_members = Decoder(dict[str, Raw])
 
 
 class Side(Struct):
@@ -28,7 +28,7 @@ class Side(Struct):
     keys: tuple[str, ...] = ()
 
 
-def read_side(text: bytes) -> Side:
+def read_side(text: bytes, toolsets: Toolsets) -> Side:
     """The body (several where a stream held several answers) of one side of an exchange.
 
     Raises:
@@ -49,24 +49,26 @@ def read_side(text: bytes) -> Side:
         else:
             break
     if text.startswith(b"["):
-        return _listed(text)
+        return _listed(toolsets.restore(text))
     return Side([], reason="no JSON object" if text and text != b"null" else "nothing recorded")
 
 
 def keys_of(document: bytes) -> tuple[str, ...]:
     """Names of the members of an object, in order; empty for anything else."""
     try:
-        members = json.loads(document)
-    except (ValueError, RecursionError):
+        return tuple(_decode_members(document))
+    except UndecodableError:
         return ()
-    return tuple(members) if isinstance(members, dict) else ()
 
 
 def _listed(text: bytes) -> Side:
     """An array: the chunks or events of a stream, one object each, or else a list of output messages."""
     first = next(iter(decode_array(text)), None)
     if first is not None and bytes(first).startswith(b"{"):
-        side = _streamed(text.decode())
+        try:
+            side = _streamed(text.decode())
+        except UnicodeDecodeError as error:
+            raise UndecodableError("invalid UTF-8") from error
         if side.bodies:
             return side
     return Side([], reason="a list that holds no answer")
@@ -74,18 +76,19 @@ def _listed(text: bytes) -> Side:
 
 def _streamed(text: str) -> Side:
     stream = parse_events(text)
-    answers = assemble(stream.events)
+    try:
+        answers = [encode_answer(answer) for answer in assemble(stream.events)]
+    except RecursionError as error:
+        raise UndecodableError("nested too deep") from error
     if answers:
-        # ASCII, so that a lone surrogate is kept as its escape.
-        return Side([decode_body(json.dumps(answer).encode()) for answer in answers], streamed=True)
-    first = stream.events[0] if stream.events else {}
-    return Side([], streamed=True, reason="a stream of events that is of no API known here", keys=tuple(first))
+        return Side([decode_body(answer) for answer in answers], streamed=True)
+    return Side([], streamed=True, reason=name_stream(stream.events).encode(errors="backslashreplace").decode())
 
 
-def first_body(text: bytes) -> Body | None:
+def first_body(text: bytes, toolsets: Toolsets) -> Body | None:
     """The first body of a side, for a request: None where it cannot be read, which leaves the answer readable."""
     try:
-        bodies = read_side(text).bodies
+        bodies = read_side(text, toolsets).bodies
     except UndecodableError:
         return None
     return bodies[0] if bodies else None

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Raw
 
 from pipeline.decoding import UndecodableError
-from pipeline.formats.shapes import NOTHING, Body, Exchange, decode_string
+from pipeline.formats.shapes import NOTHING, Body, Exchange, PlainResponse, decode_string
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_OBJECT, FORM_OTHER, FORM_TEXT, Call, Turn
 
@@ -21,6 +21,7 @@ _LAST_INSTANT_US = 253_402_300_799 * _MICROSECONDS  # the end of the year 9999
 
 def turn_of(
     exchange: Exchange,
+    toolsets: Toolsets,
     name: str,
     toolset: int | None,
     calls: list[Call],
@@ -65,7 +66,7 @@ def turn_of(
         parallel if isinstance(parallel, bool) else None,
         input_tokens,
         output_tokens,
-        _allowed_tools(answer, request),
+        _allowed_tools(answer, request, toolsets),
     )
 
 
@@ -79,12 +80,18 @@ def count_or_none(value: Any) -> int | None:
     return value if type(value) is int and -(2**63) <= value < 2**63 else None
 
 
-def arguments_of(raw: Raw, toolsets: Toolsets) -> tuple[str | None, str]:
+def arguments_of(raw: Raw | str | None, toolsets: Toolsets) -> tuple[str | None, str]:
     """Arguments as JSON text, and the form in which they stood in the record (``records.FORM_*``).
+
+    ``raw`` is what stood in the record, or the string itself where it is known to have been one (None: it was absent).
 
     Raises:
         UndecodableError: the text is not UTF-8.
     """
+    if isinstance(raw, str):
+        return raw, FORM_TEXT
+    if raw is None:
+        return None, FORM_ABSENT
     text = bytes(raw)
     if text.startswith(b'"'):
         return decode_string(raw), FORM_TEXT
@@ -112,19 +119,21 @@ def declared_toolset(exchange: Exchange, toolsets: Toolsets, loaded: Sequence[Ra
     return toolsets.union([toolsets.intern(raw) for raw in (*lists, *loaded) if raw is not NOTHING])
 
 
-def _allowed_tools(answer: Body, request: Body | None) -> frozenset[str] | None:
+def _allowed_tools(
+    answer: Body | PlainResponse, request: Body | None, toolsets: Toolsets
+) -> frozenset[str] | None:
     """Names to which ``tool_choice`` (or the legacy ``function_call``) narrowed the turn; None where it did not."""
     choice = answer.tool_choice or answer.function_call
     if choice is None and request is not None:
         choice = request.tool_choice or request.function_call
     if isinstance(choice, dict):
-        return _chosen(choice)
+        return _chosen(choice, toolsets)
     return frozenset() if choice == "none" else None
 
 
-def _chosen(choice: dict[str, Any]) -> frozenset[str] | None:
+def _chosen(choice: dict[str, Any], toolsets: Toolsets) -> frozenset[str] | None:
     nested = choice.get("allowed_tools")
-    entries = (nested if isinstance(nested, dict) else choice).get("tools")
+    entries = toolsets.restore_list((nested if isinstance(nested, dict) else choice).get("tools"))
     if not isinstance(entries, list):
         entries = [choice]
     names = set()
@@ -137,7 +146,7 @@ def _chosen(choice: dict[str, Any]) -> frozenset[str] | None:
     return frozenset(names) or None
 
 
-def _token_limit(body: Body) -> int | None:
+def _token_limit(body: Body | PlainResponse) -> int | None:
     """The recorded ceiling for output tokens, under whichever of its names."""
     limit = body.max_output_tokens or body.max_completion_tokens or body.max_tokens
     limit_tokens = count_or_none(limit)

@@ -236,6 +236,7 @@ class Framer:
     def _text_line(self) -> None:
         """Read a line that is neither an object nor an array: a record if it is a scalar, else a reject."""
         window = self._window
+        window.need(_EXCERPT_BYTES)
         end = window.line_end(self._longest)
         if end >= 0:
             self._scalar(end)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from pipeline.records import RecordBlock, Reject
 
 # A reject weighs more than its few bytes.
@@ -33,16 +31,13 @@ class Gathering:
         self.weight += len(raw)
         self.torn = False
 
-    def add_lines(self, raws: list[bytes], line: int, offset: int) -> int:
-        """Records that are consecutive lines, each with a line feed behind it; returns the offset behind the last."""
-        offsets = list(accumulate(map(len, raws), _next_line, initial=offset))
-        behind = offsets.pop()
+    def add_lines(self, raws: list[bytes], line: int, offsets: list[int]) -> None:
+        """Records that are consecutive lines, the first of them line number ``line``."""
         self._raws += raws
         self._lines += range(line, line + len(raws))
         self._offsets += offsets
-        self.weight += behind - offset
+        self.weight += offsets[-1] - offsets[0] + len(raws[-1])
         self.torn = False
-        return behind
 
     def reject(self, reject: Reject) -> None:
         """Something that could not be read."""
@@ -65,7 +60,3 @@ class Gathering:
         self._raws, self._lines, self._offsets, self._rejects = [], [], [], []
         self.weight = 0
         return block
-
-
-def _next_line(offset: int, length: int) -> int:
-    return offset + length + 1

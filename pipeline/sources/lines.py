@@ -6,6 +6,7 @@ document that somebody broke before a comma or a closing bracket.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from operator import itemgetter
 
 from pipeline.sources.documents import BLANKS, BRACE, BRACE_END, SOLID, trim
@@ -16,7 +17,7 @@ _CONTINUES = frozenset(b",}]")
 _STRIDE_BYTES = 1 << 20
 _SHORT_STRIDE_BYTES = 1 << 10
 _BATCH_BYTES = 1 << 20
-_LARGEST_BATCH_BYTES = 1 << 24
+_LARGEST_BATCH_BYTES = 1 << 26
 _LIMIT_BYTES = 1 << 16
 _first, _last = itemgetter(0), itemgetter(-1)
 
@@ -50,19 +51,21 @@ class Lines:
         data, at = window.data, window.at
         if window.ended or len(data) - at > self._longest or data.find(b"\n", at) >= 0 or data[at : at + 1] not in b"{":
             return False
-        offset, left = window.offset, data[at:]
-        count = max(1, min(_BATCH_BYTES // self._usual, _LARGEST_BATCH_BYTES // self._limit))
-        read = window.pull_lines(count, self._limit)
+        left, limit = data[at:], self._limit
+        read = window.pull_lines(max(1, min(_BATCH_BYTES // self._usual, _LARGEST_BATCH_BYTES // limit)), limit)
+        longest = len(max(read, key=len))
         read[0] = left + read[0]
         lines = [line[:-1] for line in read]
-        if window.next_byte() != b"{" or not _all_records(lines) or bytes(map(_last, read)) != b"\n" * count:
-            if len(max(read, key=len)) >= self._limit:
-                self._limit = min(self._limit * 4, self._longest)
-            window.data, window.at, window.base = b"".join(read), 0, offset
+        # A line that is shorter than the limit has its line feed, save the last of the file.
+        if longest >= limit or read[-1][-1:] != b"\n" or window.next_byte() != b"{" or not _all_records(lines):
+            self._limit = min(limit * 4, self._longest) if longest >= limit else limit
+            window.data, window.at, window.base = b"".join(read), 0, window.offset
             return False
-        behind = found.add_lines(lines, window.line, offset)
-        self._usual = (behind - offset) // count
-        window.replace(behind, window.line + count)
+        offsets = list(accumulate(map(len, read), initial=window.offset))
+        behind = offsets.pop()
+        found.add_lines(lines, window.line, offsets)
+        self._usual = (behind - window.offset) // len(lines)
+        window.replace(behind, window.line + len(lines))
         return True
 
     def take(self) -> bool:
@@ -79,7 +82,8 @@ class Lines:
         lines = data[at:stop].split(b"\n")
         if _all_records(lines):
             last = lines.pop() if not certain and stop > end else b""
-            self._found.add_lines(lines, window.line, window.offset)
+            ends = accumulate((len(line) + 1 for line in lines), initial=window.offset)
+            self._found.add_lines(lines, window.line, list(ends)[:-1])
             self._stride = min(self._stride * 2, _STRIDE_BYTES, self._longest)
             window.advance(stop - len(last) - bool(last))
         else:

@@ -41,7 +41,7 @@ class FileStream(Stream):
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
         """Fill the buffer; 0 at the end."""
         if self._limit is not None:
-            buffer = buffer[: self._limit - self.count]
+            buffer = memoryview(buffer)[: self._limit - self.count]  # what ``read`` hands over is a bytearray
         try:
             count = self._readinto(buffer) or 0
         except OSError as error:

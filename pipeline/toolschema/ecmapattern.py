@@ -16,7 +16,7 @@ import re
 
 from pipeline.exactjson import SURROGATE_SHIFT
 
-_GROUPS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|(\()(?!\?)|(\()\?<([^=!>][^>]*)>", re.DOTALL)
+_GROUP_NAME = re.compile(r"\(\?<([^=!>][^>]*)>")
 _QUANTIFIER = re.compile(r"[*+?]|\{[0-9]+(?:,[0-9]*)?\}")
 _GROUP_START = re.compile(r"\((?:\?(?::|=|!|<=|<!|<[^=!>][^>]*>|[ims]*(?:-[ims]+)?:))?(?!\?)")
 _HEX_ESCAPE = re.compile(r"\\x[0-9a-fA-F]{2}")
@@ -55,11 +55,24 @@ class _Translation:
         self.out: list[str] = []
         self.names: dict[str, int] = {}
         self.groups = 0
-        for match in _GROUPS.finditer(pattern):
-            if match.group(1) or match.group(2):
-                self.groups += 1
-                if match.group(3):
-                    self.names[match.group(3)] = self.groups
+        self._count_groups()
+
+    def _count_groups(self) -> None:
+        """Number the groups beforehand: a reference may stand before its group."""
+        at, in_class = 0, False
+        while at < len(self.pattern):
+            here = self.pattern[at]
+            if here == "[":
+                in_class = True
+            elif here == "]":
+                in_class = False
+            elif here == "(" and not in_class:
+                name = _GROUP_NAME.match(self.pattern, at)
+                if name or not self.pattern.startswith("(?", at):
+                    self.groups += 1
+                if name:
+                    self.names[name.group(1)] = self.groups
+            at += 2 if here == "\\" else 1
 
     def run(self) -> str:
         repeatable = False  # whether the token before can take a quantifier

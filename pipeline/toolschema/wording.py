@@ -14,7 +14,7 @@ from pipeline.toolschema.excerpt import excerpt, listed, shorten
 from pipeline.toolschema.paths import applied, descents, look_up, pointer, resolve, spell
 
 _ALTERNATIVES = ("AnyOf", "OneOfNotValid")
-_CLOSED = ("AdditionalProperties", "UnevaluatedProperties", "UnevaluatedItems")
+_CLOSED = ("AdditionalProperties", "UnevaluatedProperties")
 _COUNTED = {
     "MinItems": "at least {} item",
     "MaxItems": "at most {} item",
@@ -41,7 +41,7 @@ class Setting(Struct):
 
 
 def violations_of(error: ValidationError, setting: Setting) -> Iterator[Violation]:
-    """Yield the violations that one finding of the engine stands for: one for each key or item that is too many."""
+    """Yield the violations that one finding of the engine stands for: one for each key that is too many."""
     steps = resolve(setting.value, error.instance_path)
     path, pattern = spell(steps, descents(error.evaluation_path))
     at = _schema_steps(error, setting)
@@ -85,7 +85,7 @@ def _findings(
     details: Any = error.kind
     instance: Any = error.instance
     if kind == "Required":
-        key = quoted(details.property)
+        key = excerpt(details.property)
         why = "is missing" if keyword == "required" else "is missing, and another key demands it"
         yield f"the key {key}", excerpt(instance), f"the key {key} {why}"
     elif kind in _CLOSED or (kind == "FalseSchema" and keyword == "additionalProperties" and _is_parent(error)):
@@ -113,15 +113,11 @@ def _too_many(
     if kind == "FalseSchema":  # the engine shows a member here, and the place of the object
         instance = look_up(setting.value, resolve(setting.value, error.instance_path))
     unexpected = list(instance) if kind == "FalseSchema" else details.unexpected
-    if kind == "UnevaluatedItems":
-        for index in unexpected:
-            got = excerpt(instance[int(index)])
-            yield "no further item", got, f"item {index} is not allowed; got {got}"
-        return
     declared = _declared_keys(setting.schema, at)
     expected = f"no key but {listed(declared)}" if declared else "no further key"
     for key in unexpected:
-        yield expected, quoted(key), f"the key {quoted(key)} is not allowed; expected {shorten(expected)}"
+        got = excerpt(key)
+        yield expected, got, f"the key {got} is not allowed; expected {shorten(expected)}"
 
 
 def _declared_keys(schema: JSONValue, at: list[str | int]) -> list[JSONValue]:
@@ -164,7 +160,7 @@ _EXPECTATIONS: dict[str, Callable[[dict[str, Any], Setting], str]] = {
     "Not": lambda details, _: f"anything but what matches {excerpt(details['schema'], 160)}",
     "AdditionalProperties": lambda details, _: f"no key {listed(details['unexpected'])}",
     "UnevaluatedProperties": lambda details, _: f"no key {listed(details['unexpected'])}",
-    "UnevaluatedItems": lambda *_: "no further item",
+    "UnevaluatedItems": lambda *_: "no items but those that the schema describes",
     "FalseSchema": lambda *_: "nothing there",
     "Format": lambda details, _: f"text in the format {details['format']}",
 }

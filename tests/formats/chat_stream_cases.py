@@ -81,6 +81,16 @@ CALLS: list[tuple[str, list[JSON], list[JSON]]] = [
         [whole("a", name="f", arguments="{}"), whole("b", name="g", arguments="{}")],
     ),
     (
+        "an index that comes late is the call's",
+        [
+            calls(call(id="a", name="f")),
+            calls(call(index=1, id="a", arguments="{")),
+            calls(call(index=0, id="b", name="g", arguments="{}")),
+            calls(call(index=1, arguments="}")),
+        ],
+        [whole("b", name="g", arguments="{}"), whole("a", name="f", arguments="{}")],
+    ),
+    (
         "a name repeated in every delta is one name",
         [calls(call(index=0, id="a", name="llm", arguments=part)) for part in ("", "{", '"q": 1', "}")],
         [whole("a", name="llm", arguments='{"q": 1}')],
@@ -98,6 +108,29 @@ CALLS: list[tuple[str, list[JSON], list[JSON]]] = [
             calls(call(index=0, name="a")),
         ],
         [whole("a", name="get_aa", arguments="")],
+    ),
+    (
+        "a name in pieces of which two are equal is joined all the same",
+        [calls(call(index=0, id="a", name=piece)) for piece in "aab"],
+        [whole("a", name="aab")],
+    ),
+    (
+        "a name goes on after arguments where the id says that the call does",
+        [
+            calls(call(index=0, id="a", name="get_", arguments="{")),
+            calls(call(index=0, id="a", name="x", arguments="}")),
+        ],
+        [whole("a", name="get_x", arguments="{}")],
+    ),
+    (
+        "two entries of one list with the same id are one call",
+        [calls(call(index=0, id="a", name="f", arguments="{"), call(index=0, id="a", name="f", arguments="}"))],
+        [whole("a", name="f", arguments="{}")],
+    ),
+    (
+        "a piece that looks like a whole object and is none goes on",
+        [calls(call(index=0, name="f", arguments=piece)) for piece in ('{"a": "}', "{}", '"}')],
+        [whole(None, name="f", arguments='{"a": "}{}"}')],
     ),
     (
         "a name in pieces that comes whole once more is not joined again",
@@ -271,6 +304,11 @@ IDS: list[tuple[str, list[JSON], list[tuple[str | None, int]]]] = [
     ("an id that opens without choices", [*of(STREAM, "x"), chunk(id="y"), *of(STREAM, "y")], [("x", 1), ("y", 1)]),
     ("two streams one after the other", [*of(STREAM, "x"), *of(STREAM, "y")], [("x", 1), ("y", 1)]),
     ("a second stream after one that was cut", [*of(STREAM[:2], "x"), *of(STREAM, "y")], [("x", 1), ("y", 1)]),
+    (
+        "a stream of one chunk after one that was cut",
+        [*of(STREAM[:2], "x"), chunk({"role": "assistant", "tool_calls": [call(index=0, id="b", name="f")]}, id="y")],
+        [("x", 1), ("y", 1)],
+    ),
     (
         "two streams interleaved",
         [event for pair in zip(of(STREAM, "x"), of(STREAM, "y"), strict=True) for event in pair],

@@ -131,6 +131,11 @@ ANSWERS: list[tuple[str, list[JSON], list[JSON]]] = [
         cut(FULL, FULL | {"call_id": "b", "id": "fd"}),
     ),
     (
+        "a place used again before its item was done is another call",
+        [CREATED, ITEM, DONE | {"item": FULL | {"call_id": "b"}}],
+        cut(ADDED, FULL | {"call_id": "b"}),
+    ),
+    (
         "items come out by their place",
         [CREATED, event("output_item.done", output_index=1, item=SEARCH), ITEM, DONE],
         cut(FULL, SEARCH),

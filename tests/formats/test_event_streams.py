@@ -48,6 +48,7 @@ FRAMES: list[tuple[str, str, EventLog]] = [
     ("JSON Lines", f"{TX}\n{TY}\r\n\n[DONE]\n", EventLog([X, Y])),
     ("JSON Lines with bad lines", f"{TX}\nno\n[1]\n{TY[:-2]}", EventLog([X], 3)),
     ("JSON Lines of wrapped text", json.dumps({"event": "e", "data": TY}), EventLog([{"event": "e", "data": Y}])),
+    ("JSON Lines with a text for data", '{"data": "{}"}', EventLog([{"data": "{}"}])),
     ("an array of wrapped text", json.dumps([{"event": "e", "data": TY}]), EventLog([{"event": "e", "data": Y}])),
     ("an array", f" [{TX},\n {TY}] ", EventLog([X, Y])),
     ("an array that was cut off", f"[{TX}, {TY}, {TX[:9]}", EventLog([X, Y], 1)),

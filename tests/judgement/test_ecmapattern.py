@@ -28,7 +28,7 @@ MATCHES: list[tuple[str, str, bool]] = [
     (r"\Bfoo", "xfoo", True),
     (r"^\p{L}+$", "é", True),
     (r"^\p{Lu}$", "é", False),
-    (r"^\p{Script=Greek}$", "α", True),
+    (r"^\p{Script=Greek}$", "\u03b1", True),
     (r"^\P{L}$", "1", True),
     (r"(?<=a)b", "ab", True),
     (r"(?<=a+)b", "aab", True),

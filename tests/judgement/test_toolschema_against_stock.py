@@ -86,7 +86,7 @@ NODE = {"type": ["object", "string", "integer"], "properties": {"a": {"$ref": "#
 
 
 @given(SCHEMAS, OBJECTS)
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_the_verdict_is_that_of_the_stock_validator(schema: dict[str, Any], value: dict[str, Any]) -> None:
     schema = schema | {"$defs": {"node": NODE}}
     compiled = compile_schema(json.dumps(schema))
@@ -104,7 +104,7 @@ def test_the_verdict_is_that_of_the_stock_validator(schema: dict[str, Any], valu
 
 
 @given(SCHEMAS, OBJECTS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_the_places_and_keywords_at_the_top_are_those_of_the_stock_validator(
     schema: dict[str, Any], value: dict[str, Any]
 ) -> None:
@@ -124,7 +124,7 @@ def test_the_places_and_keywords_at_the_top_are_those_of_the_stock_validator(
 
 
 @given(SCHEMAS, OBJECTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_same_question_has_the_same_answer(schema: dict[str, Any], value: dict[str, Any]) -> None:
     text = json.dumps(schema | {"$defs": {"node": NODE}})
 

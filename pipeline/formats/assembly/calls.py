@@ -48,7 +48,6 @@ class NamedText:
 class _Call:
     index: int | None
     id: str | None = None
-    type: str | None = None
     function: NamedText | None = None
     custom: NamedText | None = None
 
@@ -56,7 +55,6 @@ class _Call:
         self.index = index_of(delta.get("index")) if self.index is None else self.index
         if isinstance(delta.get("id"), str):
             self.id = self.id or delta["id"]
-        self.type = self.type or text_or_none(delta.get("type"))
         if isinstance(delta.get("function"), dict):
             self.function = self.function or NamedText("arguments")
             self.function.take(delta["function"])
@@ -85,13 +83,9 @@ class _Call:
 
     def result(self) -> dict[str, Any]:
         result: dict[str, Any] = {} if self.id is None else {"id": self.id}
-        custom = self.custom if self.custom is not None and not self.custom.is_stub else None
-        function = self.function if self.function is not None and not self.function.is_stub else None
-        if self.type == "custom" and function is None:
-            custom = self.custom
-        if custom is not None:
-            return {**result, "type": self.type or "custom", "custom": custom.result()}
-        result["type"] = self.type or "function"
+        if self.custom is not None and (self.function is None or not self.custom.is_stub):
+            return {**result, "type": "custom", "custom": self.custom.result()}
+        result["type"] = "function"
         if self.function is not None:
             result["function"] = self.function.result()
         return result

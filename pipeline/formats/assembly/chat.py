@@ -42,7 +42,6 @@ def assemble_chat(chunks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 class _Choice:
     """One choice of an answer."""
 
-    role: str | None = None
     content: Fragments = field(default_factory=Fragments)
     refusal: Fragments = field(default_factory=Fragments)
     calls: CallList = field(default_factory=CallList)
@@ -57,7 +56,6 @@ class _Choice:
             delta = choice.get("message")
         if not isinstance(delta, dict):
             return
-        self.role = self.role or text_or_none(delta.get("role"))
         for key, fragments in (("content", self.content), ("refusal", self.refusal)):
             if isinstance(delta.get(key), str):
                 fragments.add(delta[key])
@@ -73,7 +71,7 @@ class _Choice:
             self.finish_reason = reason
 
     def result(self, index: int) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": self.role or "assistant", "content": self.content.result()}
+        message: dict[str, Any] = {"role": "assistant", "content": self.content.result()}
         if self.refusal.seen:
             message["refusal"] = self.refusal.result()
         calls = self.calls.result()
