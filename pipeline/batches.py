@@ -40,9 +40,9 @@ TURN_SCHEMA = pa.schema(
     ]
 )
 
-#: One row a call, in log order. ``cut_evidence`` says why the call can have been cut, ``at_token_limit`` that it can have
-#: been if its text ends early; both only ever on a call that the ending of the turn can have touched. ``toolset`` is a number
-#: that means something until the toolsets are renewed.
+#: One row a call, in log order. ``cut_evidence`` says why the call can have been cut, ``at_token_limit`` that it can
+#: have been if its text ends early; both only ever on a call that the ending of the turn can have touched. ``toolset``
+#: is a number that means something until the toolsets are renewed.
 CALL_SCHEMA = pa.schema(
     [
         ("turn_row", _COUNT),
@@ -63,12 +63,12 @@ CALL_SCHEMA = pa.schema(
 
 #: Evidence on the call's own item, and that of the token counts.
 ITEM_INCOMPLETE = "item_incomplete"
-TOKEN_LIMIT_REACHED = "token_limit_reached"
+TOKEN_LIMIT_REACHED = "token_limit_reached"  # noqa: S105 -- tokens of text, not of access
 
 
 def turns_batch(turns: Sequence[Turn], toolsets: ToolsetsByNumber) -> pa.RecordBatch:
     """One row a turn (``TURN_SCHEMA``), in the order given."""
-    columns = [
+    columns: list[Sequence[object]] = [
         [turn.format for turn in turns],
         [turn.response_id for turn in turns],
         [turn.model for turn in turns],
@@ -93,7 +93,7 @@ def calls_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
     """One row a call of these turns (``CALL_SCHEMA``), turn by turn; ``turn_row`` counts the turns given."""
     calls = [call for turn in turns for call in turn.calls]
     cut_evidence, at_token_limit, truncation = _endings(turns, len(calls))
-    columns = [
+    columns: list[Sequence[object]] = [
         [row for row, turn in enumerate(turns) for _ in turn.calls],
         [turn.toolset for turn in turns for _ in turn.calls],
         [index for turn in turns for index in range(len(turn.calls))],

@@ -8,7 +8,6 @@ run once for each distinct text and each distinct pair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -136,7 +135,7 @@ def schema_error(definition: ToolDefinition) -> str | None:
 
 
 class _Tools:
-    """What each call's name leads to: decided once for each distinct (toolset, namespace, name), spread over the rows."""
+    """What each call's name leads to: decided once for each distinct (toolset, namespace, name) and spread."""
 
     def __init__(self, calls: pa.RecordBatch, toolsets: ToolsetsByNumber) -> None:
         names = calls["tool_name"].dictionary_encode()
@@ -196,8 +195,11 @@ def _look_up(
     nearest = None if name is None else _nearest(name, _names(toolset))
     if not toolset.definitions:
         return _Hit(None, False, None, "no tool was declared: the recorded list is empty")
-    likely = f"; the nearest is {nearest}" if nearest else ""
-    return _Hit(None, False, nearest, f"{len(toolset.definitions)} tools are declared, none of this name{likely}")
+    count = len(toolset.definitions)
+    declared = (
+        "one tool is declared, not of this name" if count == 1 else f"{count} tools are declared, none of this name"
+    )
+    return _Hit(None, False, nearest, declared + (f"; the nearest is {nearest}" if nearest else ""))
 
 
 def _names(toolset: Toolset) -> tuple[str, ...]:
@@ -210,7 +212,7 @@ def _nearest(name: str, declared: tuple[str, ...]) -> str | None:
 
 
 class _Texts:
-    """What each call's arguments parse to: each distinct text parsed once. Free text is no JSON and is not looked at."""
+    """What each call's arguments parse to: each distinct text parsed once. Free text is no JSON and left alone."""
 
     def __init__(self, arguments: pa.Array, freeform: pa.Array) -> None:
         encoded = pc.if_else(freeform, None, arguments).dictionary_encode(null_encoding="encode")
@@ -262,7 +264,7 @@ class _Pairs:
             for call_row, pair in zip(broken, pairs, strict=True)
             for index, violation in enumerate(self._found[pair])
         ]
-        columns = list(zip(*rows, strict=True)) if rows else [[] for _ in VIOLATION_SCHEMA]
+        columns = list(zip(*rows, strict=True)) or [() for _ in VIOLATION_SCHEMA]
         return pa.RecordBatch.from_arrays(
             [pa.array(column, type=field.type) for column, field in zip(columns, VIOLATION_SCHEMA, strict=True)],
             schema=VIOLATION_SCHEMA,
@@ -279,8 +281,10 @@ def _violations(schema: CompiledSchema, result: Parsed | Fault) -> tuple[Violati
 
 
 def _summary(violations: tuple[Violation, ...] | str) -> str | None:
-    if isinstance(violations, str) or not violations:
-        return violations or None
+    if isinstance(violations, str):
+        return violations
+    if not violations:
+        return None
     more = len(violations) - 1
     return violations[0].message + (f" (and {more} more)" if more else "")
 
@@ -291,7 +295,7 @@ def _compiled(parameters: str | None) -> CompiledSchema:
 
 
 def _combine(*parts: tuple[pa.Array, int]) -> pa.Array:
-    """Several columns of small numbers as one of int64; null counts as -1. Each part comes with how many values it has."""
+    """Several columns of small numbers as one of int64; null counts as -1. Each comes with how many values it has."""
     combined: pa.Array | None = None
     for column, size in parts:
         digit = pc.add(column.cast(pa.int64()).fill_null(-1), 1)

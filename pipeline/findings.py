@@ -1,8 +1,14 @@
-"""Judged batches as plain values: the calls worth showing, in the words of the machine formats, and what they add up to."""
+"""Judged batches as plain values: the calls worth showing, in the words of the machine formats, and all the counts."""
 
 from __future__ import annotations
 
-from collections import Counter
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +16,8 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from pipeline.records import Reject, Unrecognised
-from pipeline.run import Batch, Judge, Located, Settings
-from pipeline.sources import Split
+from pipeline.run import Batch, Judge, Located, Settings, map_splits, source_name
+from pipeline.sources import STDIN, Split, plan_splits
 from pipeline.verdicts import (
     ARGUMENTS_TRUNCATED,
     ARGUMENTS_UNPARSEABLE,
@@ -23,8 +29,12 @@ from pipeline.verdicts import (
     USABLE,
 )
 
+#: What one worker reads at a time: large enough that starting on it costs nothing, small enough to share out.
+SPLIT_BYTES = 64 << 20
 #: Kinds of finding that are kept apart before the rest is counted under one head. A hostile log makes any number.
 _GROUP_LIMIT = 5_000
+#: Characters of a text that are kept where texts are kept for the whole of a run. A hostile log makes any length.
+_TEXT_LIMIT = 200
 #: Keys of an unrecognised record that are told.
 _KEYS_SHOWN = 12
 _TURN_COLUMNS = ("source_file", "source_line", "response_id", "model")
@@ -64,7 +74,8 @@ class Group(Struct):
 class Checked(Struct):
     """What some part of a log came to. Adds up with :meth:`add`; everything counts from zero.
 
-    ``findings`` are the calls to show, in log order, with the keys of the machine formats.
+    ``findings`` are the calls to show, in log order, with the keys of the machine formats; ``files_rejected`` has the
+    first reason of each file with rejects.
     """
 
     records: int = 0
@@ -82,7 +93,7 @@ class Checked(Struct):
     rejects: list[Located] = field(default_factory=list)
     unrecognised: Counter[str] = field(default_factory=Counter)
     files_read: Counter[str] = field(default_factory=Counter)
-    files_rejected: set[str] = field(default_factory=set)
+    files_rejected: dict[str, str] = field(default_factory=dict)
 
     @property
     def finding_count(self) -> int:
@@ -94,9 +105,9 @@ class Checked(Struct):
         """Findings and usable calls: what a violation rate is a share of."""
         return self.finding_count + sum(self.states[state.name] for state in STATES if state.outcome == USABLE)
 
-    def unreadable_files(self) -> set[str]:
-        """Files that have rejects and not one record that could be read."""
-        return {file for file in self.files_rejected if not self.files_read[file]}
+    def unreadable_files(self) -> dict[str, str]:
+        """Files that have rejects and not one record that could be read, in log order, each with the first reason."""
+        return {file: reason for file, reason in self.files_rejected.items() if not self.files_read[file]}
 
     def add(self, part: Checked) -> None:
         """Count another part in. Its lists (findings and rejects) are left to the caller, who knows what to keep."""
@@ -111,27 +122,82 @@ class Checked(Struct):
         self.notes.update(part.notes)
         self.reject_count += part.reject_count
         self.files_read.update(part.files_read)
-        self.files_rejected |= part.files_rejected
+        for file, reason in part.files_rejected.items():
+            self.files_rejected.setdefault(file, reason)
         for kind, count in part.unrecognised.items():
             known = kind in self.unrecognised or len(self.unrecognised) < _GROUP_LIMIT
             self.unrecognised[kind if known else "other kinds"] += count
         for key, group in part.groups.items():
-            self._count_group(key, group)
-
-    def _count_group(self, key: GroupKey, group: Group) -> None:
-        known = self.groups.get(key)
-        if known is None and len(self.groups) >= _GROUP_LIMIT:
-            key = GroupKey(key.state, "(others)", "", "")
-            known = self.groups.get(key)
-        if known is None:
-            self.groups[key] = Group(group.count, group.example, group.message)
-        else:
-            known.count += group.count
+            known = key in self.groups or len(self.groups) < _GROUP_LIMIT
+            _count_group(self.groups, key if known else GroupKey(key.state, "(others)", "", ""), group)
 
 
-def check_split(split: Split, settings: Settings, show_all: bool, judge: Judge | None = None) -> list[Checked]:
-    """Judge a split and keep what a check shows: one value a batch, in log order. Runs in any process."""
-    return [check_batch(batch, show_all) for batch in (judge or Judge(settings)).batches(split)]
+def check_files(
+    files: Sequence[str],
+    settings: Settings,
+    *,
+    show_all: bool = False,
+    jobs: int = 1,
+    split_bytes: int = SPLIT_BYTES,
+    on_bytes: Callable[[int], None] | None = None,
+) -> Iterator[Checked]:
+    """What the batches of some files come to, in log order, whatever the number of ``jobs``.
+
+    In this process, or in workers where there is more than one split of about ``split_bytes`` to share out. A file that
+    cannot be opened is a reject. ``on_bytes`` is told how many bytes of the files have been read since the last time.
+
+    Raises:
+        PipelineError: a file cannot be opened any more.
+    """
+    readable = [file for file in files if file == STDIN or os.access(file, os.R_OK)]
+    if len(readable) < len(files):
+        yield _unopened([file for file in files if file not in set(readable)])
+    splits = plan_splits(readable, split_bytes=split_bytes if jobs > 1 else sys.maxsize)
+    first_two = list(islice(splits, 2))
+    splits = chain(first_two, splits)
+    if jobs > 1 and len(first_two) > 1:
+        yield from _check_in_workers(splits, settings, show_all, jobs, on_bytes)
+        return
+    judge = Judge(settings)
+    for split in splits:
+        for batch in judge.batches(split, on_bytes):
+            yield check_batch(batch, show_all)
+
+
+def _check_in_workers(
+    splits: Iterable[Split], settings: Settings, show_all: bool, jobs: int, on_bytes: Callable[[int], None] | None
+) -> Iterator[Checked]:
+    sizes: deque[int] = deque()
+
+    def noted() -> Iterator[Split]:
+        for split in splits:
+            sizes.append(sum(piece.size for piece in split.slices))
+            yield split
+
+    for parts in map_splits(partial(_check_split, settings=settings, show_all=show_all), noted(), jobs):
+        yield from parts
+        if on_bytes is not None:
+            on_bytes(sizes.popleft())
+
+
+def _check_split(split: Split, settings: Settings, show_all: bool) -> list[Checked]:
+    return [check_batch(batch, show_all) for batch in Judge(settings).batches(split)]
+
+
+def _unopened(files: Sequence[str]) -> Checked:
+    """Files that are there and may not be read, or links that lead nowhere: a reject each, so that all else counts."""
+    names = [source_name(file) for file in files]
+    reasons = ["no right to read it" if Path(file).exists() else "a link that leads nowhere" for file in files]
+    rejects = [
+        Located(name, Reject(1, 0, 0, f"the file cannot be opened: {reason}"))
+        for name, reason in zip(names, reasons, strict=True)
+    ]
+    return Checked(
+        records=len(files),
+        reject_count=len(files),
+        rejects=rejects,
+        files_rejected={one.source_file: one.what.reason for one in rejects},
+    )
 
 
 def check_batch(batch: Batch, show_all: bool) -> Checked:
@@ -155,17 +221,20 @@ def check_batch(batch: Batch, show_all: bool) -> Checked:
         rejects=batch.rejects,
         unrecognised=Counter(_kind(located.what) for located in batch.unrecognised),
         files_read=_files_read(batch),
-        files_rejected={located.source_file for located in batch.rejects},
+        files_rejected={located.source_file: located.what.reason for located in reversed(batch.rejects)},
     )
 
 
 def _kind(what: Reject | Unrecognised) -> str:
     """What kind of record was not recognised, in words: the reason and its keys."""
+    reason = what.reason[:_TEXT_LIMIT]
     if isinstance(what, Unrecognised) and what.keys:
         more = len(what.keys) - _KEYS_SHOWN
-        keys = ", ".join(what.keys[:_KEYS_SHOWN]) + (f", and {more} more" if more > 0 else "")
-        return f"{what.reason}; keys: {keys}"
-    return what.reason
+        keys = ", ".join(key[:_TEXT_LIMIT] for key in what.keys[:_KEYS_SHOWN]) + (
+            f", and {more} more" if more > 0 else ""
+        )
+        return f"{reason}; keys: {keys}"
+    return reason
 
 
 def _files_read(batch: Batch) -> Counter[str]:
@@ -204,36 +273,46 @@ def _findings(batch: Batch, show_all: bool) -> tuple[list[dict[str, Any]], dict[
     names = _TURN_COLUMNS + _CALL_COLUMNS
     nearest = rows["nearest_tool"].to_pylist()
     findings = []
-    groups = Checked()
+    groups: dict[GroupKey, Group] = {}
     for row, values in enumerate(zip(*columns, strict=True)):
         finding = dict(zip(names, values, strict=True))
         broken = violations.get(shown[row].as_py(), [])
         for key, message in _groups_of(finding, broken, nearest[row]):
-            groups._count_group(key, Group(1, f"{finding['source_file']}:{finding['source_line']}", message))
+            _count_group(groups, key, Group(1, f"{finding['source_file']}:{finding['source_line']}", message))
         finding["violations"] = [{name: violation[name] for name in _VIOLATION_COLUMNS} for violation in broken]
         finding["repairs"] = list(STATE_BY_NAME[finding["state"]].repairs)
         findings.append(finding)
-    return findings, groups.groups
+    return findings, groups
+
+
+def _count_group(groups: dict[GroupKey, Group], key: GroupKey, group: Group) -> None:
+    known = groups.get(key)
+    if known is None:
+        groups[key] = Group(group.count, group.example, group.message)
+    else:
+        known.count += group.count
 
 
 def _groups_of(
     finding: dict[str, Any], violations: list[dict[str, Any]], nearest: str | None
 ) -> list[tuple[GroupKey, str]]:
     """The groups that one call counts in: one for each distinct place and keyword it breaks, else one for its kind."""
-    state, tool_name = finding["state"], finding["tool_name"] or ""
     if finding["outcome"] == USABLE:
         return []
-    detail = finding["detail"] or ""
+    state, tool_name = finding["state"], (finding["tool_name"] or "")[:_TEXT_LIMIT]
+    detail = (finding["detail"] or "")[:_TEXT_LIMIT]
     if state == ARGUMENTS_VIOLATE_SCHEMA.name:
         keyed = {
-            GroupKey(state, tool_name, violation["path_pattern"], violation["keyword"]): violation["message"]
+            GroupKey(state, tool_name, violation["path_pattern"][:_TEXT_LIMIT], violation["keyword"]): violation[
+                "message"
+            ][:_TEXT_LIMIT]
             for violation in reversed(violations)
         }
         return list(reversed(keyed.items()))
     if state == ARGUMENTS_UNPARSEABLE.name:
         return [(GroupKey(state, tool_name, "", finding["fault"] or ""), detail)]
     if state == ARGUMENTS_TRUNCATED.name:
-        return [(GroupKey(state, tool_name, "", finding["truncation"] or ""), detail)]
+        return [(GroupKey(state, tool_name, "", (finding["truncation"] or "")[:_TEXT_LIMIT]), detail)]
     if state == UNKNOWN_TOOL.name:
         return [(GroupKey(state, tool_name, f"nearest: {nearest}" if nearest else "", ""), detail)]
     return [(GroupKey(state, tool_name, "", ""), detail)]

@@ -47,8 +47,9 @@ class Toolset:
 def nearest_name(name: str, declared: Sequence[str]) -> str | None:
     """The declared name that was likely meant by one that is not declared, or None.
 
-    In this order: the same words in another spelling; a declared name at the beginning or end of the called one (after a
-    prefix such as ``functions.``, before control tokens); another verb for the same thing; most letter pairs in common.
+    In this order: the same words in another spelling; a declared name at the beginning or end of the called one (before
+    control tokens, or after a prefix such as ``functions.``); another verb for the same thing; most letter pairs in
+    common.
     """
     name = name[:_LIKENESS_CHARACTERS]
     names = [one for one in declared[:_LIKENESS_NAMES] if len(one) <= _LIKENESS_CHARACTERS]

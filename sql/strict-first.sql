@@ -32,6 +32,6 @@ SELECT
     wilson_high(preventable, preventable + usable) AS rate_high,
     share(preventable, total) AS share_of_findings,
     models
-FROM loose, whole
+FROM loose CROSS JOIN whole
 WHERE calls >= $min_calls AND preventable > 0
 ORDER BY preventable DESC, rate_low DESC, tool

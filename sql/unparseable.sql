@@ -31,7 +31,7 @@ SELECT
     tools,
     models,
     left(c.arguments, 60) AS example
-FROM faults, whole
+FROM faults CROSS JOIN whole
 -- The file is asked for too, since its statistics spare reading the arguments of all the others.
 LEFT JOIN calls AS c ON c.source_file = example_file AND c.call_key = example_key
 WHERE calls >= $min_calls

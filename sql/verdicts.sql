@@ -22,5 +22,5 @@ SELECT
     share(calls, total) AS share,
     wilson_low(calls, total) AS share_low,
     wilson_high(calls, total) AS share_high
-FROM verdicts, whole
+FROM verdicts CROSS JOIN whole
 ORDER BY calls DESC, state

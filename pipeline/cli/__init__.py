@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -39,11 +40,11 @@ SUMMARIES: dict[str, str] = {
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only when it runs."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- the name that click calls it by
         """Names in the order in which people meet them."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- as above
         """Import the module of a command and return it; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
@@ -53,28 +54,24 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; an error reaches the user as one line and a hint, a traceback only with ``-vv``."""
         try:
-            return super().invoke(ctx)
-        except PipelineError as error:
-            if ctx.params["verbose"] >= _VERBOSE_TRACEBACK:
-                raise
-            click.echo(printable_error(error), err=True)
-            sys.exit(error.exit_status)
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except BrokenPipeError:
             # The reader of a pipe has had enough. Python would complain once more when it closes standard output.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(EXIT_FAILED)
-        except (click.exceptions.Exit, click.ClickException, click.Abort, KeyboardInterrupt):
-            raise
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             if ctx.params["verbose"] >= _VERBOSE_TRACEBACK:
                 raise
-            unexpected = PipelineError(
-                "internal", f"{type(error).__name__}: {error}", "this is a fault of dispatchable; -vv shows where"
-            )
-            click.echo(printable_error(unexpected), err=True)
-            sys.exit(EXIT_FAILED)
+            told = told_error(error)
+            click.echo(printable_error(told), err=True)
+            sys.exit(told.exit_status)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- as above
         """List the commands with their one-line summaries, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, SUMMARIES[name]) for name in COMMANDS])
@@ -83,8 +80,24 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version", prog_name="dispatchable")
 @click.option("-v", "--verbose", count=True, help="Say more; -vv shows the traceback of an error.")
-def main(verbose: int) -> None:  # noqa: ARG001 -- read from the context by LazyGroup
+def main(verbose: int) -> None:
     """Find the tool calls in your LLM logs that the dispatcher cannot use."""
+    del verbose  # LazyGroup reads it from the context
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An encoding that lacks a character of the picture, or of a log, gets its escape.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def told_error(error: BaseException) -> PipelineError:
+    """What a user is told of an exception that ended a command."""
+    if isinstance(error, PipelineError):
+        return error
+    if isinstance(error, KeyboardInterrupt):
+        return PipelineError("interrupted", "stopped before the work was done")
+    return PipelineError(
+        "internal", f"{type(error).__name__}: {error}", "this is a fault of dispatchable; -vv shows where"
+    )
 
 
 def printable_error(error: PipelineError) -> str:

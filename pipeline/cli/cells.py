@@ -19,6 +19,7 @@ from pipeline.printable import printable
 #: Columns of a report that are fractions of one and read best as per cent.
 FRACTION = re.compile(r"(.*_)?(rate|share)(_low|_high|_of_[a-z]+)?")
 NOTHING = "-"
+NEEDS_QUOTES = re.compile(r'[,"\n\r]')
 
 
 def cell(value: Any, fraction: bool = False) -> str:
@@ -57,7 +58,7 @@ def csv_cell(value: Any) -> str:
         text = repr(value)
     else:
         text = json_bytes(value).decode().strip('"')
-    return '"' + text.replace('"', '""') + '"' if not text or any(mark in text for mark in ',"\n\r') else text
+    return '"' + text.replace('"', '""') + '"' if not text or NEEDS_QUOTES.search(text) else text
 
 
 def json_bytes(value: Any) -> bytes:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import click
-import orjson
 
+from pipeline.cli.cells import json_bytes
 from pipeline.cli.terminal import console, progress
 from pipeline.errors import EXIT_CLEAN, EXIT_FINDINGS, PipelineError
-from pipeline.findings import Checked, check_batch, check_split
-from pipeline.run import Judge, Located, Settings, map_splits
-from pipeline.sources import Split, find_files, plan_splits
+from pipeline.findings import SPLIT_BYTES, Checked, check_files
+from pipeline.run import Located, Settings
+from pipeline.sources import STDIN, find_files
 from pipeline.supplied import read_supplied
 from pipeline.verdicts import STATES
 
 SCHEMA_VERSION = 1
 #: Rejects that are kept for the picture; the machine formats have them all.
 _REJECTS_KEPT = 50
-#: What one worker reads at a time: large enough that starting on it costs nothing, small enough to share out.
-_SPLIT_BYTES = 64 << 20
 
 
 @click.command("check", short_help="Judge logs and print what is wrong; nothing is kept.")
@@ -65,7 +61,7 @@ def command(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Judge every tool call in the logs at PATH: a file, a directory, a glob, or - for standard input.
+    r"""Judge every tool call in the logs at PATH: a file, a directory, a glob, or - for standard input.
 
     Exit code 0: no finding. 1: findings (over --fail-over, where given). 2: the work could not be done.
 
@@ -81,7 +77,7 @@ def command(
     files = find_files(paths)
     with tempfile.TemporaryFile("w+b") as spool:
         printer = _Printer(output_format, spool, quiet=quiet)
-        total = _check(files, settings, jobs, show_all or False, printer, quiet=quiet)
+        total = _check(files, settings, jobs, show_all, printer, quiet=quiet)
         printer.finish(total, len(files), show_all=show_all)
     sys.exit(_exit_code(total, files, limit))
 
@@ -105,50 +101,24 @@ def _check(
     files: list[str], settings: Settings, jobs: int | None, show_all: bool, printer: _Printer, *, quiet: bool
 ) -> Checked:
     total = Checked()
-    sizes = [_size_bytes(file) for file in files]
-    with progress(sum(size for size in sizes if size) or None, quiet=quiet) as shown:
-        for part in _parts(files, sum(filter(None, sizes)), settings, jobs, show_all, shown.advance if shown else None):
+    total_bytes = sum(map(_size_bytes, files))
+    workers = jobs or (1 if total_bytes <= SPLIT_BYTES else os.cpu_count() or 1)
+    with progress(total_bytes or None, quiet=quiet) as shown:
+        on_bytes = shown.advance if shown else None
+        for part in check_files(
+            files, settings, show_all=show_all, jobs=workers, split_bytes=SPLIT_BYTES, on_bytes=on_bytes
+        ):
             total.add(part)
             printer.print_part(part)
     return total
 
 
-def _parts(
-    files: list[str],
-    total_bytes: int,
-    settings: Settings,
-    jobs: int | None,
-    show_all: bool,
-    on_bytes: Callable[[int], None] | None,
-) -> Iterator[Checked]:
-    """What the batches come to, in log order: in this process, or in workers where there is enough to share out."""
-    cores = jobs or os.cpu_count() or 1
-    splits = list(
-        plan_splits(files, split_bytes=_SPLIT_BYTES if cores > 1 and total_bytes > _SPLIT_BYTES else sys.maxsize)
-    )
-    if min(cores, len(splits)) > 1 and (jobs or total_bytes > _SPLIT_BYTES):
-        for parts in map_splits(
-            partial(_check_split, settings=settings, show_all=show_all), splits, min(cores, len(splits))
-        ):
-            yield from parts
-            if on_bytes is not None:
-                on_bytes(_SPLIT_BYTES)
-        return
-    judge = Judge(settings)
-    for split in splits:
-        for batch in judge.batches(split, on_bytes):
-            yield check_batch(batch, show_all)
-
-
-def _check_split(split: Split, settings: Settings, show_all: bool) -> list[Checked]:
-    return check_split(split, settings, show_all)
-
-
-def _size_bytes(file: str) -> int | None:
+def _size_bytes(file: str) -> int:
+    """Size of a file; 0 for standard input and for what has none."""
     try:
-        return Path(file).stat().st_size if file != "-" else None
+        return Path(file).stat().st_size if file != STDIN else 0
     except OSError:
-        return None
+        return 0
 
 
 class _Printer:
@@ -166,11 +136,11 @@ class _Printer:
         """Print or keep what a part brings, in log order."""
         if self._format == "jsonl":
             for finding in part.findings:
-                self._out.write(_json_line(finding) + b"\n")
+                self._out.write(json_bytes(finding) + b"\n")
             self._out.flush()
         elif self._format == "json":
             for finding in part.findings:
-                self._spool.write((b"" if self._first_call else b",\n  ") + _json_line(finding))
+                self._spool.write((b"" if self._first_call else b",\n  ") + json_bytes(finding))
                 self._first_call = False
         keep = None if self._format == "json" else max(_REJECTS_KEPT - len(self._rejects), 0)
         self._rejects += part.rejects[:keep]
@@ -192,13 +162,13 @@ class _Printer:
     def _print_document(self, total: Checked, files: int) -> None:
         out = self._out
         out.write(b'{"schema_version": %d,\n "summary": ' % SCHEMA_VERSION)
-        out.write(orjson.dumps(summary(total, files)))
+        out.write(json_bytes(summary(total, files)))
         out.write(b',\n "calls": [')
         self._spool.seek(0)
         while piece := self._spool.read(1 << 20):
             out.write(piece)
         out.write(b'],\n "rejects": [')
-        out.write(b",\n  ".join(orjson.dumps(_reject(located)) for located in self._rejects))
+        out.write(b",\n  ".join(json_bytes(_reject(located)) for located in self._rejects))
         out.write(b"]}\n")
         out.flush()
 
@@ -212,16 +182,12 @@ def summary(total: Checked, files: int) -> dict[str, Any]:
         "calls": total.calls,
         "findings": total.finding_count,
         "rejects": total.reject_count,
-        "unrecognised": total.unrecognised.total(),
-        "parallel_turns": total.parallel_turns,
-        "violation_rate": total.finding_count / total.judged_count if total.judged_count else None,
         "states": {state.name: total.states[state.name] for state in STATES},
+        "violation_rate": total.finding_count / total.judged_count if total.judged_count else None,
+        "parallel_turns": total.parallel_turns,
+        "unrecognised": total.unrecognised.total(),
         "unrecognised_kinds": dict(total.unrecognised.most_common()),
     }
-
-
-def _json_line(finding: dict[str, Any]) -> bytes:
-    return orjson.dumps(finding)
 
 
 def _reject(located: Located) -> dict[str, Any]:
@@ -247,12 +213,12 @@ def _exit_code(total: Checked, files: list[str], limit: float | None) -> int:
             f"no record in {_some(files)}: empty",
             "check the path; a log holds JSON, one document a line",
         )
-    rejected_only = sorted(total.unreadable_files())
-    if rejected_only:
+    unreadable = total.unreadable_files()
+    if unreadable:
         raise PipelineError(
             "unreadable-file",
-            f"nothing could be read in {_some(rejected_only)}",
-            "the rejects say why, with line and offset",
+            f"nothing could be read in {_some(list(unreadable))}: {next(iter(unreadable.values()))}",
+            "the rejects say where, with line and offset; all that could be read was judged",
         )
     if not total.answered:
         kind, _ = total.unrecognised.most_common(1)[0]

@@ -10,7 +10,7 @@ from pipeline.verdicts import ARGUMENTS_UNPARSEABLE, FAULTS, STATE_BY_NAME, STAT
 @click.command("explain", short_help="Say what a state means and what repairs it.")
 @click.argument("state", required=False, type=click.Choice([state.name for state in STATES]), metavar="[STATE]")
 def command(state: str | None) -> None:
-    """Say what STATE means, what it counts towards and what repairs it; without STATE, all nine in order.
+    r"""Say what STATE means, what it counts towards and what repairs it; without STATE, all nine in order.
 
     \b
     Examples:
@@ -24,7 +24,7 @@ def command(state: str | None) -> None:
 def _words(state: State, *, whole: bool) -> str:
     lines = [click.style(state.name, bold=True) + f"  ({state.outcome})", _wrapped(state.meaning)]
     lines += [_wrapped(repair, "- ") for repair in state.repairs]
-    if whole and state in (ARGUMENTS_UNPARSEABLE,):
+    if whole and state is ARGUMENTS_UNPARSEABLE:
         lines += ["", "  The fault column says what is wrong with the text:"]
         lines += [_wrapped(f"{name}: {meaning}", "- ") for name, meaning in FAULTS.items()]
     return "\n".join(lines)

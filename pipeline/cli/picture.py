@@ -1,4 +1,4 @@
-"""What a check found, for a person: states, findings by kind, repairs, and what could not be read. 80 columns will do."""
+"""What a check found, for a person: states, findings by kind, repairs, what could not be read. 80 columns will do."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _STYLE_BY_OUTCOME = {USABLE: "green", FINDING: "red", CUT: "yellow", UNJUDGED: "blue"}
 _MARK_BY_OUTCOME = {USABLE: "✓", FINDING: "✗", CUT: "✂", UNJUDGED: "?"}
+_NO_SHARE = "\N{EN DASH}"
+_TIMES = "\N{MULTIPLICATION SIGN}"
 _GROUPS_SHOWN = 15
 _LOCATED_SHOWN = 5
 _INDENT = (0, 0, 0, 2)
@@ -97,7 +99,7 @@ def _states(checked: Checked) -> Table:
     for state in reversed(STATES):
         count = checked.states[state.name]
         style = _STYLE_BY_OUTCOME[state.outcome] if count else "dim"
-        share = f"{count / checked.calls:.1%}" if checked.calls else "–"
+        share = f"{count / checked.calls:.1%}" if checked.calls else _NO_SHARE
         table.add_row(
             Text(_MARK_BY_OUTCOME[state.outcome], style=style), Text(state.name, style=style), f"{count:,}", share
         )
@@ -107,7 +109,7 @@ def _states(checked: Checked) -> Table:
 def _rate(checked: Checked) -> Text:
     judged = checked.judged_count
     if not judged:
-        return Text("violation rate  –  (no call was judged)")
+        return Text(f"violation rate  {_NO_SHARE}  (no call was judged)")
     rate = checked.finding_count / judged
     text = Text("violation rate  ")
     text.append(f"{rate:.2%}", style="bold red" if checked.finding_count else "bold green")
@@ -128,7 +130,7 @@ def _groups(checked: Checked, outcomes: str | tuple[str, ...], all_groups: bool)
     table.add_column(overflow="fold")
     shown = groups if all_groups else groups[:_GROUPS_SHOWN]
     for key, group in shown:
-        table.add_row(f"{group.count:,}×", _group(key, group, _STYLE_BY_OUTCOME[wanted[key.state]]))
+        table.add_row(f"{group.count:,}{_TIMES}", _group(key, group, _STYLE_BY_OUTCOME[wanted[key.state]]))
     if len(shown) < len(groups):
         table.add_row("", Text(f"and {len(groups) - len(shown):,} more kinds (--show-all shows them)", style="dim"))
     return table
@@ -184,23 +186,17 @@ def _kinds(kinds: Counter[str]) -> Table | None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for kind, count in kinds.most_common(_GROUPS_SHOWN):
-        table.add_row(f"{count:,}×", printable(kind, 240))
+        table.add_row(f"{count:,}{_TIMES}", Text(printable(kind, 240)))
+    more = len(kinds) - _GROUPS_SHOWN
+    if more > 0:
+        table.add_row("", Text(f"and {more:,} more kinds (--format json lists them)", style="dim"))
     return table
 
 
 def _notes(checked: Checked) -> Table | None:
-    lines = []
+    notes = Counter(checked.warnings)
+    notes.update({text: count for text, count in checked.notes.items() if count})
     if checked.parallel_turns:
-        lines.append(
-            f"{_count(checked.parallel_turns, 'turn')} made parallel calls ({checked.parallel_calls:,} calls):"
-            " no fault in itself"
-        )
-    lines += [f"{count:,} {text}" for text, count in checked.warnings.items()]
-    lines += [f"{count:,} {text}" for text, count in checked.notes.items() if count]
-    if not lines:
-        return None
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(overflow="fold")
-    for line in lines:
-        table.add_row(line)
-    return table
+        calls = f"turns with parallel calls ({checked.parallel_calls:,} calls): no fault in itself"
+        notes[calls] = checked.parallel_turns
+    return _kinds(Counter(dict(sorted(notes.items()))))

@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from pipeline.cli.cells import FRACTION, cell, csv_cell, json_bytes, markdown_cell
-from pipeline.cli.layout import Heading, drawn, plain
 from pipeline.errors import PipelineError
 from pipeline.printable import printable
 
@@ -149,6 +148,8 @@ def _parquet(answer: _Counted, stream: BinaryIO, _: bool) -> None:
 
 
 def _table(answer: _Counted, stream: BinaryIO, fractions: bool) -> None:
+    from pipeline.cli.layout import Heading, drawn, plain
+
     columns = [Heading(name, right) for name, right in zip(answer.names, _right_aligned(answer), strict=True)]
     width = shutil.get_terminal_size().columns if stream.isatty() else None
     rows = _cells(answer, fractions)

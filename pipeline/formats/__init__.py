@@ -9,6 +9,7 @@ file, add its line below, and put an example with its right answer into ``tests/
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from msgspec import DecodeError, Struct
 
@@ -119,7 +120,8 @@ def _read_one(document: bytes, record: Body, toolsets: Toolsets, prefix: str = "
                 continue
             found = _read_answer(exchange, toolsets)
             if not found:
-                unread = unread or Unread(_why_unread(exchange.answer), keys_of(exchange.document or document))
+                answer = cast("Body", exchange.answer)
+                unread = unread or Unread(_why_unread(answer), keys_of(exchange.document or document))
                 continue
             for turn in found:
                 turn.format = f"{prefix}{envelope.PREFIX}{turn.format}{'/stream' if exchange.streamed else ''}"

@@ -19,7 +19,8 @@ def unwrap(record: Body, toolsets: Toolsets) -> list[Exchange | Side] | None:
         return None
     if record.response is NOTHING or bytes(record.response) == b"null":
         code = record.error.get("code") if isinstance(record.error, dict) else None
-        return [Side([], reason=f"a batch row without an answer: {code}" if code else "a batch row without an answer")]
+        told = f": {code}" if isinstance(code, str) and code else ""
+        return [Side([], reason=f"a batch row without an answer{told}")]
     side = read_side(bytes(record.response), toolsets)
     if not side.bodies:
         return [side]

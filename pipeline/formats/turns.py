@@ -50,12 +50,15 @@ def turn_of(
         limit_tokens = _token_limit(answer) or (None if request is None else _token_limit(request))
         at_limit = limit_tokens is not None and output_tokens is not None and output_tokens >= limit_tokens * answers
     created = answer.created_at
-    seconds = type(created) is int and 0 < created < _FIRST_MILLISECOND
+    if type(created) is int and 0 < created < _FIRST_MILLISECOND:
+        created_at_us: int | None = created * _MICROSECONDS
+    else:
+        created_at_us = _created_at_us(exchange)
     return Turn(
         name,
         response_id if isinstance(response_id, str) else None,
         model if isinstance(model, str) else None,
-        created * _MICROSECONDS if seconds else _created_at_us(exchange),
+        created_at_us,
         response_status,
         finish_reason,
         truncation,

@@ -23,7 +23,7 @@ from pipeline.reports.parameters import COMMON, TYPES, Parameter, Value
 PACKAGE_DIR = Path(__file__).resolve().parents[1]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 HEAD_LINE = re.compile(r"--\s*(title|answers|param):\s*(.*?)\s*")
-DECLARATION = re.compile(r"([a-z][a-z0-9_]*)\s+([a-z]+)\s*=\s*([^:]*?)\s*:\s+(.+)")
+DECLARATION = re.compile(r"([a-z][a-z0-9_]*)\s+([a-z]+)\s*=\s*(.*?)\s*:\s+(.+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def standalone_sql(
     """
     root = literal_glob(str(Path(lake).resolve()))
     body, words = _with_variables(report)
-    lines = ["-- Runs in plain DuckDB, over the Parquet files of the lake.", "SET TimeZone = 'UTC';"]
+    lines = ["-- Runs in plain DuckDB (1.5 or newer), over the Parquet files of the lake.", "SET TimeZone = 'UTC';"]
     lines += [macro_sql(name) for name in MACROS if name in words]
     for table in TABLE_NAMES:
         # A word may name a column as well; a view too many does no harm.

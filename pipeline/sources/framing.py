@@ -99,7 +99,7 @@ class Framer:
             self._leave_array()
             return False
         byte = window.data[window.at]
-        if byte == BRACE and window.data[: window.at].endswith((b"}\n", b"}\r\n")):
+        if byte == BRACE and window.data[max(0, window.at - 3) : window.at].endswith((b"}\n", b"}\r\n")):
             self._leave_array()
         elif byte in (BRACE, BRACKET):
             self._value()
@@ -192,12 +192,14 @@ class Framer:
     def _follow(self) -> bool:
         window, end = self._window, 0
         line, breaks_between = window.line, self._rhythm.gap.count(b"\n")
+        one_line = window.data.find(b"\n", window.at) < 0
         for start, raw in self._rhythm.follow(window.data, window.at, self._longest):
+            line += breaks_between if end else 0
             self._found.add(raw, line, window.base + start)
-            line += raw.count(b"\n") + breaks_between
+            line += 0 if one_line else raw.count(b"\n")
             end = start + len(raw)
         if end:
-            window.advance(end)
+            window.leap(end, line)
             self._document_ended()
         return end > 0
 

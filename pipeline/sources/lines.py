@@ -16,7 +16,7 @@ from pipeline.sources.window import Window
 _CONTINUES = frozenset(b",}]")
 _STRIDE_BYTES = 1 << 20
 _SHORT_STRIDE_BYTES = 1 << 10
-_BATCH_BYTES = 1 << 20
+_BATCH_BYTES = 1 << 18
 _LARGEST_BATCH_BYTES = 1 << 26
 _LIMIT_BYTES = 1 << 16
 _first, _last = itemgetter(0), itemgetter(-1)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterator
 
 # Small enough to stay in the processor's cache between the system that fills it and the copy that leaves it.
-_BUFFER_BYTES = 1 << 18
+_BUFFER_BYTES = 1 << 17
 
 
 class Fault(Exception):  # noqa: N818 - it ends one file, whose reader makes a reject of it; a user never meets it

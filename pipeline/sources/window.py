@@ -78,12 +78,15 @@ class Window:
 
     def advance(self, index: int) -> None:
         """Move on to ``data[index]``, not over blanks alone."""
-        breaks = self.data.count(b"\n", self.at, index)
+        self.leap(index, self.line + self.data.count(b"\n", self.at, index))
+
+    def leap(self, index: int, line: int) -> None:
+        """Move on to ``data[index]``, of which the line is known."""
         self.line_is_blank = False
-        if breaks:
+        if line > self.line:
             start = self.data.rfind(b"\n", self.at, index) + 1
             run = _BLANK_RUN.match(self.data, start, index)
-            self.line += breaks
+            self.line = line
             self.indent = run.end() - start if run else 0
             self.line_is_blank = start + self.indent == index
         self.at = index

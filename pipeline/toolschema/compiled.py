@@ -49,8 +49,8 @@ class CompiledSchema:
                 self._validator = jsonschema_rs.validator_for(anatomy.schema, offline=True, validate_formats=False)
             except ValueError as refusal:
                 self.error = complaint(refusal, anatomy)
-        self._quick = self._validator.is_valid
-        self._descends = self._anatomy.descends
+        self._quick = self._validator.is_valid if self.error is None else self._refuse
+        self._recursive = self._anatomy.recursive
 
     def is_valid(self, value: dict[str, JSONValue]) -> bool:
         """Say whether an object matches.
@@ -60,7 +60,7 @@ class CompiledSchema:
 
         """
         try:
-            if self._descends:
+            if self._recursive:
                 return self._with_room(self._quick, value)
             return self._quick(value)
         except ValueError as error:
@@ -73,10 +73,19 @@ class CompiledSchema:
             UnjudgeableError: it cannot be said.
 
         """
-        try:
-            return self._with_room(self._found, value) if self._descends else self._found(value)
-        except ValueError:  # the engine cannot hand over what it found: a value too deep, a number too long
-            return () if self.is_valid(value) else self._found_above(value)
+        if self.error is not None:
+            self._refuse(value)
+        # The engine describes what it found together with all of the value that lies there: it cannot where that is
+        # too deep, and takes time with the square of the depth where it can.
+        if not self._recursive or _depth(value) <= _USUAL_DEPTH:
+            try:
+                return self._with_room(self._found, value) if self._recursive else self._found(value)
+            except ValueError:
+                pass
+        return () if self.is_valid(value) else self._found_above(value)
+
+    def _refuse(self, _: Any) -> bool:
+        raise UnjudgeableError(f"the schema cannot be used: {self.error}")
 
     def _found(self, value: JSONValue) -> tuple[Violation, ...]:
         errors = list(self._validator.iter_errors(value))
@@ -88,11 +97,12 @@ class CompiledSchema:
         """Find what is wrong in the upper levels, where the whole value cannot be shown."""
         copy = shallow_copy(value)
         try:
-            errors = [error for error in self._validator.iter_errors(copy) if unconditional(error)]
+            errors = self._with_room(lambda upper: list(self._validator.iter_errors(upper)), copy)
         except ValueError:
             return (_TOO_DEEP_TO_SHOW,)
         setting = Setting(copy, self._anatomy.schema, self._anatomy.patterns)
-        found = tuple(violation for error in errors for violation in violations_of(error, setting))
+        certain = (error for error in errors if unconditional(error))
+        found = tuple(violation for error in certain for violation in violations_of(error, setting))
         return found or (_TOO_DEEP_TO_SHOW,)
 
     def _with_room(self, check: Callable[[Any], Answer], value: JSONValue) -> Answer:

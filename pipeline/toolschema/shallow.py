@@ -9,8 +9,8 @@ from jsonschema_rs import ValidationError
 from pipeline.records import JSONValue
 from pipeline.toolschema.paths import applied
 
-#: The engine shows 254 levels; what is found near the cut may be the cut's own doing.
-KEPT_LEVELS = 200
+#: Levels that are kept: what is found just above the cut may be the cut's own doing.
+KEPT_LEVELS = 64
 
 #: Keywords that look at a value itself, or at its keys, and keywords that only lead to a value.
 _LOCAL = frozenset(

@@ -255,6 +255,11 @@ CALLS: list[tuple[str, list[JSON], list[JSON]]] = [
         [whole("a", name="f", arguments="{}")],
     ),
     (
+        "a stub of a function beside a custom call is no call",
+        [calls(call(index=0, id="a", name="", arguments="") | {"custom": {"name": "sql", "input": "1"}})],
+        [{"id": "a", "type": "custom", "custom": {"name": "sql", "input": "1"}}],
+    ),
+    (
         "one entry that is no list",
         [chunk({"tool_calls": call(id="a", name="f", arguments="{}")})],
         [whole("a", name="f", arguments="{}")],

@@ -131,6 +131,26 @@ ANSWERS: list[tuple[str, list[JSON], list[JSON]]] = [
         cut(FULL, FULL | {"call_id": "b", "id": "fd"}),
     ),
     (
+        "text events that name no item belong to the last one",
+        [CREATED, ITEM, *(event("function_call_arguments.delta", delta=part) for part in "{}")],
+        cut(ADDED | {"arguments": "{}"}),
+    ),
+    (
+        "text events of a place without an item are a call of their own",
+        [CREATED, ITEM, DONE, event("function_call_arguments.done", output_index=1, name="g", arguments="{}")],
+        cut(FULL, {"type": "function_call", "name": "g", "arguments": "{}"}),
+    ),
+    (
+        "a text that is done without saying it leaves what came",
+        [CREATED, ITEM, *DELTAS, event("function_call_arguments.done", output_index=0)],
+        cut(ADDED | {"arguments": "{}"}),
+    ),
+    (
+        "a final object without a status has that of its event",
+        [event("incomplete", response={"id": "r1", "output": [FULL]})],
+        [{"object": "response", "id": "r1", "output": [FULL], "status": "incomplete"}],
+    ),
+    (
         "a place used again before its item was done is another call",
         [CREATED, ITEM, DONE | {"item": FULL | {"call_id": "b"}}],
         cut(ADDED, FULL | {"call_id": "b"}),

@@ -162,6 +162,11 @@ def test_all_that_is_not_a_call_is_kept_too() -> None:
     ]
 
 
+def test_chunks_without_any_choice_are_an_answer_without_choices() -> None:
+    answer = {"id": None, "object": "chat.completion", "created": None, "model": None, "choices": []}
+    assert assemble([{"choices": []}, {"choices": [], "usage": None}]) == [answer]
+
+
 def test_a_legacy_function_call_is_joined() -> None:
     deltas = [{"name": "f", "arguments": ""}, {"arguments": "{"}, {"name": "f", "arguments": "}"}]
     answer = assemble([ROLE, *(chunk({"function_call": delta}) for delta in deltas), chunk({}, "function_call")])
@@ -201,6 +206,11 @@ OTHERS: list[tuple[list[JSON], str]] = [
     ([{"event": "error", "data": {"message": "x"}}, {"error": "x"}], "a stream that holds only an error"),
     ([{"type": "tick\x1b"}], "a stream of unknown events, the first of type 'tick\\x1b'"),
     ([{"a": 1, "b": 2}, {}], "a stream of unknown events, the first with the keys a, b"),
+    ([{"data": {"a": 1}}], "a stream of unknown events, the first with the keys a"),
+    ([{"x": 1, "data": {"a": 1}}], "a stream of unknown events, the first with the keys x, data"),
+    ([{"event": "x", "data": {"type": "message_start"}}], "a stream of Anthropic Messages events"),
+    ([{"object": "response"}], "a stream of unknown events, the first with the keys object"),
+    ([{"output": [], "id": "r"}], "a stream of unknown events, the first with the keys output, id"),
     ([], "a stream without events"),
 ]
 

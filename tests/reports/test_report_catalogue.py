@@ -25,6 +25,7 @@ def test_a_head_is_read_into_a_report(tmp_path: Path) -> None:
     text = (
         f"{HEAD}-- param: since, min_calls\n-- A remark: for whoever reads the file.\n"
         "-- param: top integer = 20: how many rows\n-- param: reason text = null: only this: one\n"
+        "-- param: at text = 12:30: a time\n"
         "\n-- title: not in the head\nSELECT 1\n"
     )
     path = written(tmp_path, text)
@@ -37,6 +38,7 @@ def test_a_head_is_read_into_a_report(tmp_path: Path) -> None:
             COMMON["min_calls"],
             Parameter("top", "integer", 20, "how many rows"),
             Parameter("reason", "text", None, "only this: one"),
+            Parameter("at", "text", "12:30", "a time"),
         ),
         text,
         path,
