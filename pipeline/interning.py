@@ -112,15 +112,20 @@ class Toolsets:
             return self._learn(self.restore(text))
 
     def union(self, numbers: Iterable[int | None]) -> int | None:
-        """Number of the toolset that holds the definitions of several, earlier ones first; None where all are None."""
+        """Number of the toolset that holds the definitions of several; None where all are None.
+
+        Earlier ones first, and of equal names only the first: an answer echoes what its request declared.
+        """
         parts = tuple(dict.fromkeys(number for number in numbers if number is not None))
         if len(parts) < 2:
             return parts[0] if parts else None
         number = self._number_by_parts.get(parts)
         if number is None:
-            self._toolsets.append(
-                Toolset([definition for part in parts for definition in self._toolsets[part].definitions])
-            )
+            first_of_name: dict[tuple[str | None, str], ToolDefinition] = {}
+            for part in parts:
+                for definition in self._toolsets[part].definitions:
+                    first_of_name.setdefault((definition.namespace, definition.name), definition)
+            self._toolsets.append(Toolset(tuple(first_of_name.values())))
             number = len(self._toolsets) - 1
             self._number_by_parts[parts] = number
         return number
