@@ -14,8 +14,8 @@ SELECT
     wilson_low(cut, calls) AS cut_rate_low,
     wilson_high(cut, calls) AS cut_rate_high,
     count(*) FILTER (WHERE truncation IS NOT NULL) AS turns_cut,
-    median(arguments_bytes) FILTER (WHERE outcome = 'cut') AS median_bytes_cut,
-    median(arguments_bytes) FILTER (WHERE outcome IN ('usable', 'finding')) AS median_bytes_whole,
+    round(avg(arguments_bytes) FILTER (WHERE outcome = 'cut'), 1) AS mean_bytes_cut,
+    round(avg(arguments_bytes) FILTER (WHERE outcome IN ('usable', 'finding')), 1) AS mean_bytes_whole,
     median(output_tokens) FILTER (WHERE outcome = 'cut') AS median_tokens_cut,
     max(output_tokens) FILTER (WHERE outcome = 'cut') AS max_tokens_cut
 FROM calls AS c

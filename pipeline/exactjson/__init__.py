@@ -6,6 +6,7 @@ not sure, :func:`decode` reads the text itself: slower, linear, without recursio
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import orjson
@@ -31,6 +32,7 @@ __all__ = [
 MAX_DEPTH = 5_000
 
 _SPACES_AND_COLON = (" :", "\n:", "\t:", "\r:")
+_LARGE_FLOAT = re.compile(r"e[0-9]")
 _LONG_NUMBER = 300  # characters without which no number underflows, save by its exponent
 
 
@@ -57,6 +59,23 @@ def certain_object(text: str) -> dict[str, Any] | None:
         return None
     if type(value) is not dict:
         return None
+    return value if _is_as_written(text, value) or _has_lost_nothing(text, value) else None
+
+
+def _is_as_written(text: str, value: dict[str, Any]) -> bool:
+    """Whether the value is written as ``text`` again, letter for letter: then no key was lost, and no digit.
+
+    The quicker of the two ways, for text without blanks. Of a float so large that it is written with an exponent it
+    cannot be said, and so of no text that looks as if it held one.
+    """
+    try:
+        return orjson.dumps(value) == text.encode() and _LARGE_FLOAT.search(text) is None
+    except orjson.JSONEncodeError:  # deeper than orjson writes
+        return False
+
+
+def _has_lost_nothing(text: str, value: dict[str, Any]) -> bool:
+    """Whether the keys of ``text`` are distinct and its numbers exact in ``value``, which orjson made of it."""
     members = 0
     pending: list[Any] = [value]
     for node in pending:  # it grows under the loop
@@ -71,11 +90,9 @@ def certain_object(text: str) -> dict[str, Any] | None:
             if kind is dict or kind is list:
                 pending.append(item)
             elif (kind is float and not -EXACT_FLOAT < item < EXACT_FLOAT) or (item == 0.0 and _may_underflow(text)):
-                return None
+                return False
     # Every member has a colon of its own, so as many colons as distinct keys means that no key came twice.
-    if text.count(":") == members or _most_members(text) == members:
-        return value
-    return None
+    return text.count(":") == members or _most_members(text) == members
 
 
 def _may_underflow(text: str) -> bool:
