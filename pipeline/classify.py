@@ -8,13 +8,14 @@ run once for each distinct text and each distinct pair.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.jsontext import Fault, Parsed, parse_arguments
+from pipeline.jsontext import Parsed, parse_arguments
 from pipeline.records import ToolDefinition, Violation
 from pipeline.toolschema import CompiledSchema, UnjudgeableError, compile_schema
 from pipeline.toolset import Toolset, ToolsetsByNumber, nearest_name
@@ -212,26 +213,38 @@ def _nearest(name: str, declared: tuple[str, ...]) -> str | None:
 
 
 class _Texts:
-    """What each call's arguments parse to: each distinct text parsed once. Free text is no JSON and left alone."""
+    """What each call's arguments parse to: each distinct text parsed once. Free text is no JSON and left alone.
+
+    Most texts parse, so the columns that say why one does not start empty and are filled in where there is something.
+    """
 
     def __init__(self, arguments: pa.Array, freeform: pa.Array) -> None:
         encoded = pc.if_else(freeform, None, arguments).dictionary_encode(null_encoding="encode")
         self.index = encoded.indices
-        self.results: list[Parsed | Fault] = [parse_arguments(text) for text in encoded.dictionary.to_pylist()]
-        faults = [result if isinstance(result, Fault) else None for result in self.results]
+        results = [parse_arguments(text) for text in encoded.dictionary.to_pylist()]
+        size = len(results)
+        self.values: list[dict[str, Any] | None] = [None] * size
+        parsed, ends_early = [True] * size, [False] * size
+        fault: list[str | None] = [None] * size
+        detail: list[str | None] = [None] * size
+        duplicate_keys: list[bool | None] = [False] * size
+        for at, result in enumerate(results):
+            if isinstance(result, Parsed):
+                self.values[at] = result.value
+                if result.duplicate_keys:
+                    duplicate_keys[at] = True
+            else:
+                parsed[at], ends_early[at], duplicate_keys[at] = False, result.ends_early, None
+                fault[at], detail[at] = result.name, result.detail
 
-        def spread(values: list[Any], column_type: pa.DataType) -> pa.Array:
+        def spread(values: Sequence[object], column_type: pa.DataType) -> pa.Array:
             return pc.if_else(freeform, None, pa.array(values, type=column_type).take(self.index))
 
-        self.parsed = spread([fault is None for fault in faults], pa.bool_()).fill_null(True)
-        self.ends_early = spread([fault is not None and fault.ends_early for fault in faults], pa.bool_()).fill_null(
-            False
-        )
-        self.fault = spread([None if fault is None else fault.name for fault in faults], pa.string())
-        self.fault_detail = spread([None if fault is None else fault.detail for fault in faults], pa.string())
-        self.duplicate_keys = spread(
-            [result.duplicate_keys if isinstance(result, Parsed) else None for result in self.results], pa.bool_()
-        )
+        self.parsed = spread(parsed, pa.bool_()).fill_null(True)
+        self.ends_early = spread(ends_early, pa.bool_()).fill_null(False)
+        self.fault = spread(fault, pa.string())
+        self.fault_detail = spread(detail, pa.string())
+        self.duplicate_keys = spread(duplicate_keys, pa.bool_())
         self.judgeable = pc.and_(self.parsed, pc.invert(freeform))
 
 
@@ -240,20 +253,31 @@ class _Pairs:
 
     def __init__(self, tools: _Tools, texts: _Texts) -> None:
         judged = pc.and_(texts.judgeable, pc.and_(pc.is_valid(tools.definition), pc.invert(tools.has_schema_error)))
-        width = len(texts.results)
+        width = max(len(texts.values), 1)
         key = pc.add(pc.multiply(tools.definition, width), texts.index.cast(pa.int64()))
         encoded = pc.if_else(judged, key, None).dictionary_encode()
-        schemas = [_compiled(definition.parameters) for definition in tools.definitions]
-        results = texts.results
         self._index = encoded.indices
-        self._found = [
-            _violations(schemas[pair // width], results[pair % width]) for pair in encoded.dictionary.to_pylist()
-        ]
-        counts = [None if isinstance(found, str) else len(found) for found in self._found]
-        unjudgeable = pa.array([isinstance(found, str) for found in self._found], type=pa.bool_())
+        self._found: dict[int, tuple[Violation, ...]] = {}
+        size = len(encoded.dictionary)
+        counts: list[int | None] = [0] * size
+        details: list[str | None] = [None] * size
+        unjudgeable = [False] * size
+        schemas = [_compiled(definition.parameters) for definition in tools.definitions]
+        for at, pair in enumerate(encoded.dictionary.to_pylist()):
+            definition, text = divmod(pair, width)
+            value = texts.values[text] or {}
+            schema = schemas[definition]
+            try:
+                if schema.is_valid(value):
+                    continue
+                found = schema.violations(value)
+            except UnjudgeableError as error:
+                counts[at], details[at], unjudgeable[at] = None, str(error), True
+            else:
+                counts[at], details[at], self._found[at] = len(found), _summary(found), found
         self.violation_count = pa.array(counts, type=pa.int32()).take(self._index)
-        self.detail = pa.array([_summary(found) for found in self._found], type=pa.string()).take(self._index)
-        self.unjudgeable = unjudgeable.take(self._index).fill_null(False)
+        self.detail = pa.array(details, type=pa.string()).take(self._index)
+        self.unjudgeable = pa.array(unjudgeable, type=pa.bool_()).take(self._index).fill_null(False)
 
     def violations(self) -> pa.RecordBatch:
         """One row a violation (``VIOLATION_SCHEMA``), calls in row order."""
@@ -271,18 +295,8 @@ class _Pairs:
         )
 
 
-def _violations(schema: CompiledSchema, result: Parsed | Fault) -> tuple[Violation, ...] | str:
-    """The violations of one pair; or why nobody can tell, where the schema cannot be used on this value."""
-    assert isinstance(result, Parsed)  # noqa: S101 -- only parsed texts are paired
-    try:
-        return () if schema.is_valid(result.value) else schema.violations(result.value)
-    except UnjudgeableError as error:
-        return str(error)
-
-
-def _summary(violations: tuple[Violation, ...] | str) -> str | None:
-    if isinstance(violations, str):
-        return violations
+def _summary(violations: tuple[Violation, ...]) -> str | None:
+    """The first of the violations, and how many more there are."""
     if not violations:
         return None
     more = len(violations) - 1

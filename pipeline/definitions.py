@@ -20,8 +20,8 @@ from pipeline.records import ToolDefinition
 #: A tool type that takes free text instead of JSON arguments.
 _FREEFORM_TYPE = "custom"
 _NAMESPACE_TYPE = "namespace"
-#: Tools with a name that are a server's, not a function's.
-_SERVER_TYPES = frozenset({"mcp"})
+#: A tool with a name that is a server's, not a function's.
+_SERVER_TYPE = "mcp"
 _NOTHING = Raw()
 
 
@@ -105,7 +105,7 @@ def _unfold(entry_json: bytes, namespace: str | None) -> Iterator[ToolDefinition
         body: _Body = _decode_body(nested) if nested else entry
     except UndecodableError:
         return
-    if not isinstance(body.name, str) or (entry.type in _SERVER_TYPES and not nested):
+    if not isinstance(body.name, str) or (entry.type == _SERVER_TYPE and not nested):
         return
     freeform = entry.type == _FREEFORM_TYPE or (nested is not None and nested == bytes(entry.custom))
     yield _definition(body, body.name, namespace, freeform)

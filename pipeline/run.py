@@ -1,4 +1,4 @@
-"""Where the parts meet: splits become records, records turns, turns batches, and batches verdicts; on one core or several."""
+"""Where the parts meet: splits become records, records turns, turns batches, batches verdicts; on one core or several."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ R = TypeVar("R")
 BATCH_TURNS = 8192
 #: Bytes of records after which a batch is judged all the same, since its texts are all held.
 BATCH_BYTES = 48 << 20
-#: Bytes of a file that are read and cut into records at a time: what a core keeps at hand. Larger blocks are read slower.
+#: Bytes of a file that are cut into records at a time: what a core keeps at hand. Larger blocks are slower.
 BLOCK_BYTES = 128 << 10
 #: Results that may wait for an earlier one when several workers run.
 _SPLITS_AHEAD_PER_WORKER = 2

@@ -60,8 +60,10 @@ UNKNOWN_TOOL = State(
     "The arguments parse and tool definitions are recorded, but none of them has the name that was called.",
     (
         "Answer an unknown name with a tool result that says so.",
-        "Check the list of tools that was sent against the handler map: a tool renamed on one side only looks exactly"
-        " like this.",
+        (
+            "Check the list of tools that was sent against the handler map: a tool renamed on one side only looks exactly"
+            " like this."
+        ),
     ),
 )
 TOOL_SCHEMA_INVALID = State(
@@ -76,8 +78,10 @@ ARGUMENTS_VIOLATE_SCHEMA = State(
     FINDING,
     "The arguments are a JSON object, and that object breaks the tool's declared schema.",
     (
-        "Validate before dispatch and hand the error back to the model as the tool's result: a returned error mostly"
-        " mends the next call.",
+        (
+            "Validate before dispatch and hand the error back to the model as the tool's result: a returned error mostly"
+            " mends the next call."
+        ),
         "Declare the tool strict, with additionalProperties: false and every parameter required.",
     ),
 )

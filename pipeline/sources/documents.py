@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-import msgspec
-
 BLANKS = b" \t\r\n"
 LF, QUOTE, COMMA, BACKSLASH = b'\n",\\'
 BRACE, BRACE_END, BRACKET, BRACKET_END = b"{}[]"
@@ -34,22 +32,6 @@ _FIRST_LINE = re.compile(_STEP % b"")
 def _later_lines(indent: int) -> re.Pattern[bytes]:
     """The step below the first line: of the line feeds, only those before a bracket at most ``indent`` blanks in."""
     return re.compile(_STEP % (rb"|\n(?![ \t]{0,%d}(?:[{\[]|\Z))" % indent))
-
-
-class _Skipped(msgspec.Struct):
-    """No field at all: decoding into it checks the grammar of an object and keeps nothing."""
-
-
-_checker = msgspec.json.Decoder(_Skipped)
-
-
-def is_object(text: bytes) -> bool:
-    """Whether the text is exactly one JSON object, at the speed at which a parser skips (about 2 GB a second)."""
-    try:
-        _checker.decode(text)
-    except (msgspec.MsgspecError, RecursionError):
-        return False
-    return True
 
 
 def is_scalar(text: bytes) -> bool:

@@ -22,7 +22,7 @@ from pipeline.records import RecordBlock, Reject
 from pipeline.sources.documents import BRACE, BRACKET, BRACKET_END, COMMA, Scan, is_scalar, trim
 from pipeline.sources.gathering import Gathering
 from pipeline.sources.lines import Lines
-from pipeline.sources.rhythm import REACH_BYTES, Rhythm
+from pipeline.sources.objects import object_end
 from pipeline.sources.window import Window
 
 #: A longer record is a reject.
@@ -38,6 +38,10 @@ _BOM = b"\xef\xbb\xbf"
 _EXCERPT_BYTES = 120
 _LOOKAHEAD_BYTES = 4096
 _ARRAY_OF_RECORDS = re.compile(rb'\[[ \t\r\n]*+(?:[{\[\]]|(?:"(?:[^"\\\n]++|\\[^\n])*+"|[-+.0-9A-Za-z]++)[ \t\r\n]*+,)')
+_COMMA_GAP = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+(?=\{)")
+_LINE_GAP = re.compile(rb"[ \t\r]*+\n[ \t\r\n]*+(?=\{)")
+_HEAD = re.compile(rb'[{\[][ \t\r\n]{0,40}+(?:"[^"\\\n]{1,40}+"[ \t]{0,4}+:[ \t]{0,4}+(?:"(?:[a-z]{2,12}+[_-])?)?)?')
+_LONGEST_GAP_BYTES = 128
 _ELEMENT = re.compile(rb'"(?:[^"\\\n]++|\\[^\n])*+"?|[^,\[\]{"\n]++')
 
 
@@ -48,12 +52,11 @@ class Framer:
         self._window = window
         self._found = Gathering(source_file)
         self._lines = Lines(window, self._found, min(MAX_LINE_BYTES, max_record_bytes))
-        self._rhythm = Rhythm()
         self._block_bytes = block_bytes
         self._longest = max_record_bytes
         self._in_array = False
         self._after_document = False
-        self._previous: tuple[int, bytes] | None = None  # where the document before this one ended, and in what
+        self._previous: int | None = None  # where the document just before this one ended
         self._doomed: dict[int, int] = {}  # beginnings known to be torn, with the place to go on from
         self._doomed_until = 0
         self._fault_told = False
@@ -137,10 +140,39 @@ class Framer:
         window = self._window
         if window.offset in self._doomed:
             self._give_up(self._doomed[window.offset])
-            return
-        self._listen()
-        if self._by_rhythm():
-            return
+        elif window.data[window.at] == BRACKET or not self._objects():
+            self._scan()
+
+    def _objects(self) -> bool:
+        """Take an object that parses, and those that follow it as in an array or line by line; false: it does not."""
+        window = self._window
+        end = object_end(window.data, window.at)
+        if end < 0 and not window.ended and len(window.data) - window.at < self._block_bytes:
+            window.grow()
+            end = object_end(window.data, window.at)
+        if not 0 < end - window.at <= self._longest:
+            return False
+        data, at, line = window.data, window.at, window.line
+        gap = _COMMA_GAP if self._in_array else _LINE_GAP
+        one_line = data.find(b"\n", at) < 0
+        while True:
+            self._found.add(data[at:end], line, window.base + at)
+            between = gap.match(data, end)
+            following = between.end() if between else end
+            next_end = object_end(data, following) if between else -1
+            # Outside of arrays, what stands on a line with others belongs to the line.
+            if not 0 < next_end - following <= self._longest or not (self._in_array or _LINE_GAP.match(data, next_end)):
+                break
+            line += 0 if one_line else data.count(b"\n", at, following)
+            at, end = following, next_end
+        window.leap(end, line if one_line else line + data.count(b"\n", at, end))
+        self._document_ended()
+        return True
+
+    def _scan(self) -> None:
+        """Find the end of a document by its brackets and quotes."""
+        window = self._window
+        window.need(_LOOKAHEAD_BYTES)
         start, line = window.offset, window.line
         excerpt = window.data[window.at : window.at + _EXCERPT_BYTES]
         scan = Scan(start, window.indent)
@@ -161,47 +193,7 @@ class Framer:
             self._document_ended()
 
     def _document_ended(self) -> None:
-        window = self._window
-        self._previous = (window.offset, window.data[max(0, window.at - REACH_BYTES) : window.at])
-        self._after_document = True
-
-    def _listen(self) -> None:
-        """Learn the rhythm from the document before this one, if there was one just before."""
-        window = self._window
-        window.need(REACH_BYTES)
-        end, before = self._previous or (-1, b"")
-        gap = window.data[max(0, end - window.base) : window.at] if window.offset - end <= REACH_BYTES else b""
-        # Outside of arrays, what follows on the same line belongs to the line.
-        if self._previous and before.endswith(b"}") and (self._in_array or b"\n" in gap):
-            self._rhythm.learn(before, gap, window.data, window.at)
-        else:
-            self._rhythm.forget()
-
-    def _by_rhythm(self) -> bool:
-        """Take the documents that keep the rhythm; false where the present one cannot be told so."""
-        window = self._window
-        if not self._rhythm.gap:
-            return False
-        if not self._follow():
-            if window.ended or len(window.data) - window.at >= self._block_bytes:
-                return False
-            window.grow()
-            return self._follow()
-        return True
-
-    def _follow(self) -> bool:
-        window, end = self._window, 0
-        line, breaks_between = window.line, self._rhythm.gap.count(b"\n")
-        one_line = window.data.find(b"\n", window.at) < 0
-        for start, raw in self._rhythm.follow(window.data, window.at, self._longest):
-            line += breaks_between if end else 0
-            self._found.add(raw, line, window.base + start)
-            line += 0 if one_line else raw.count(b"\n")
-            end = start + len(raw)
-        if end:
-            window.leap(end, line)
-            self._document_ended()
-        return end > 0
+        self._previous, self._after_document = self._window.offset, True
 
     def _torn(self, scan: Scan, torn: int) -> None:
         """Give up a document that cannot go on at ``torn``, and go back to the first line that may be another one."""
@@ -213,11 +205,13 @@ class Framer:
         following = dict(pairwise(stops))
         self._doomed.update((offset, following[offset]) for offset in scan.unclosed)
         stop = stops[0]
-        # A quote that is never closed turns the text inside out. The rhythm may still show where the next one begins.
-        if self._in_array and (opening := self._rhythm.opening):
-            found = window.data.find(opening, window.at + 1, stop - window.base)
-            if found >= 0:
-                stop = window.base + found + len(self._rhythm.gap)
+        # A quote that is never closed turns all that follows inside out, down to the end of the line. In an array, the
+        # bytes between the last element and this one, with the beginning of this one, may show where the next begins.
+        if self._in_array and self._previous is not None and window.offset - self._previous < _LONGEST_GAP_BYTES:
+            gap = window.data[self._previous - window.base : window.at]
+            head = _HEAD.match(window.data, window.at)
+            found = window.data.find(gap + head[0], window.at + 1, stop - window.base) if head else -1
+            stop = window.base + found + len(gap) if found >= 0 else stop
         self._give_up(stop)
 
     def _give_up(self, stop: int) -> None:

@@ -32,6 +32,7 @@ class Window:
         self._stream = stream
         self._reader = buffered(stream, block_bytes)
         self._block_bytes = block_bytes
+        self._one_line_until = 0  # no line feed stands between the present place and here
 
     @property
     def offset(self) -> int:
@@ -112,13 +113,14 @@ class Window:
 
     def line_end(self, limit: int) -> int:
         """Index of the line feed or the end of the text that ends the present line; -1: over ``limit`` bytes away."""
-        seen = 0
         while True:
-            index = self.data.find(b"\n", self.at + seen, self.at + limit + 1)
+            # Many documents may stand on one long line, and each asks for its end.
+            begin = max(self.at, self._one_line_until - self.base)
+            index = self.data.find(b"\n", begin, self.at + limit + 1)
             if index >= 0:
                 return index
-            seen = len(self.data) - self.at
-            if seen > limit:
+            self._one_line_until = self.base + min(len(self.data), self.at + limit + 1)
+            if len(self.data) - self.at > limit:
                 return -1
             if self.ended:
                 return len(self.data)

@@ -90,7 +90,7 @@ UNRECOGNISED: dict[str, tuple[Any, str, list[str]]] = {
         ["request", "response"],
     ),
     "a stream whose first event has odd keys": (
-        {"request": REQUEST, "response": 'data: {"\\ud83d\x1b":1}\n\n'},
+        {"request": REQUEST, "response": 'data: {"\\ud83d\\u001b":1}\n\n'},
         "a stream of unknown events, the first with the keys \\ud83d\x1b",
         ["request", "response"],
     ),

@@ -1,4 +1,4 @@
-"""What a log was read as, written down as plain values: one turn, one unrecognised record or one reject after the other."""
+"""What a log was read as, written down as plain values: one turn, unrecognised record or reject after the other."""
 
 from __future__ import annotations
 

@@ -1,0 +1,75 @@
+"""The slow way through the same rooms: nothing cut out, no record tried with others. And judged batches as plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from pipeline import interning, run
+from pipeline.interning import Toolsets
+from pipeline.run import Batch, Judge, Settings
+from pipeline.sources import FileSlice, Split, read_blocks
+
+
+class PlainToolsets(Toolsets):
+    """Toolsets that cut nothing out of a record."""
+
+    def splice(self, record: bytes) -> bytes:
+        return record
+
+
+@contextmanager
+def reading_plainly() -> Iterator[None]:
+    """Every record decoded on its own, with all its bytes."""
+    with patch.object(run, "Toolsets", PlainToolsets), patch.object(run, "read_plain", lambda *_: None):
+        yield
+
+
+@contextmanager
+def renewing_often(block_bytes: int = 1024) -> Iterator[None]:
+    """Tables that are full after a few toolsets, in blocks small enough for that to be noticed."""
+    with (
+        patch.object(interning, "_LIMIT_TOOLSETS", 2),
+        patch.object(interning, "_CANDIDATES_PER_HEAD", 2),
+        patch.object(run, "read_blocks", partial(read_blocks, block_bytes=block_bytes)),
+    ):
+        yield
+
+
+def judged(log: Path, settings: Settings | None = None) -> dict[str, Any]:
+    """All that comes of a log, batch boundaries left out."""
+    split = Split((FileSlice(str(log)),))
+    return flat(Judge(settings or Settings()).batches(split))
+
+
+def flat(batches: Iterable[Batch]) -> dict[str, Any]:
+    found: dict[str, Any] = {"turns": [], "rejects": [], "unrecognised": [], "notes": {}, "records": 0, "answered": 0}
+    definitions: dict[str, Any] = {}
+    for batch in batches:
+        found["turns"] += rows(batch)
+        found["rejects"] += batch.rejects
+        found["unrecognised"] += batch.unrecognised
+        found["records"] += batch.records
+        found["answered"] += batch.answered
+        for note, count in batch.notes.items():
+            found["notes"][note] = found["notes"].get(note, 0) + count
+        definitions.update({definition.key: definition for definition in batch.definitions})
+    return {**found, "definitions": definitions}
+
+
+def rows(batch: Batch) -> list[dict[str, Any]]:
+    """The turns of a batch, each with its calls, each with its violations. Toolset numbers are nobody's business."""
+    violations = batch.violations.to_pylist()
+    calls = batch.calls.to_pylist()
+    turns = batch.turns.to_pylist()
+    for turn in turns:
+        turn["calls_made"] = []
+    for number, call in enumerate(calls):
+        call["violations"] = [one for one in violations if one.pop("call_row", None) == number] if violations else []
+        del call["toolset"]
+        turns[call.pop("turn_row")]["calls_made"].append(call)
+    return turns
