@@ -1,4 +1,4 @@
-"""Where the parts meet: splits become records, records turns, turns batches, batches verdicts; on one core or several."""
+"""Where the parts meet: splits to records to turns to batches to verdicts, on one core or several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from pipeline.batches import calls_batch, turn_keys, turns_batch
 from pipeline.classify import classify
 from pipeline.decoding import UndecodableError
-from pipeline.formats import Outcome, Page, Unread, read_plain, read_record
+from pipeline.formats import Outcome, Page, PlainReader, Unread, read_record
 from pipeline.interning import Toolsets
 from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
 from pipeline.sources import FileSlice, Split, read_blocks, split_documents
@@ -33,9 +33,8 @@ BLOCK_BYTES = 128 << 10
 #: Results that may wait for an earlier one when several workers run.
 _SPLITS_AHEAD_PER_WORKER = 2
 _EXCERPT_BYTES = 160
-#: Records that are tried at once as plain ones, and how often in a row that may fail before the pauses stop growing.
+#: Records that are tried at once as plain ones.
 _PLAIN_RECORDS = 16
-_PLAIN_MISSES = 6
 
 #: A page of a list that says there is more.
 NOTE_HAS_MORE = "list pages that say has_more: the log goes on elsewhere"
@@ -94,8 +93,7 @@ class Judge:
         self._toolsets = Toolsets()
         self._supplied = self._add_supplied()
         self._pending = _Pending()
-        self._plain_misses = 0
-        self._plain_rest = 0
+        self._plain = PlainReader(self._toolsets)
 
     def batches(
         self,
@@ -129,30 +127,19 @@ class Judge:
             raws = block.raws[first : first + _PLAIN_RECORDS]
             documents = [self._toolsets.splice(raw) for raw in raws]
             pending.size_bytes += sum(map(len, raws))
-            turns = self._read_plain(documents)
-            if turns is None:
+            plain = self._plain.read(documents)
+            if plain is None:
                 for at, (raw, document) in enumerate(zip(raws, documents, strict=True), first):
                     self._read_one(raw, document, source_file, lines[at], offsets[at])
                 continue
-            for turn, line, offset in zip(
-                turns, lines[first : first + len(raws)], offsets[first : first + len(raws)], strict=True
-            ):
-                turn.source_file, turn.line, turn.offset = source_file, line, offset
-            pending.turns += turns
-            pending.records += len(turns)
-            pending.answered += len(turns)
+            for at, turns in enumerate(plain, first):
+                for turn in turns:
+                    turn.source_file, turn.line, turn.offset = source_file, lines[at], offsets[at]
+                pending.turns += turns
+            pending.records += len(plain)
+            pending.answered += len(plain)
         pending.records += len(block.rejects)
         pending.rejects += [Located(source_file, reject) for reject in block.rejects]
-
-    def _read_plain(self, documents: list[bytes]) -> list[Turn] | None:
-        """Turns of plain records; None where they have to be read one by one, or lately had to be: then nobody tries."""
-        if self._plain_rest:
-            self._plain_rest -= 1
-            return None
-        turns = read_plain(documents, self._toolsets)
-        self._plain_misses = 0 if turns is not None else min(self._plain_misses + 1, _PLAIN_MISSES)
-        self._plain_rest = 2**self._plain_misses - 1
-        return turns
 
     def _read_one(self, raw: bytes, document: bytes, source_file: str, line: int, offset: int) -> None:
         try:

@@ -1,10 +1,9 @@
-"""The slow way through the same rooms: nothing cut out, no record tried with others. And judged batches as plain rows."""
+"""The slow way through the same rooms: nothing cut out, no record tried together with others; and what comes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -12,7 +11,7 @@ from unittest.mock import patch
 from pipeline import interning, run
 from pipeline.interning import Toolsets
 from pipeline.run import Batch, Judge, Settings
-from pipeline.sources import FileSlice, Split, read_blocks
+from pipeline.sources import FileSlice, Split
 
 
 class PlainToolsets(Toolsets):
@@ -35,7 +34,7 @@ def renewing_often(block_bytes: int = 1024) -> Iterator[None]:
     with (
         patch.object(interning, "_LIMIT_TOOLSETS", 2),
         patch.object(interning, "_CANDIDATES_PER_HEAD", 2),
-        patch.object(run, "read_blocks", partial(read_blocks, block_bytes=block_bytes)),
+        patch.object(run, "BLOCK_BYTES", block_bytes),
     ):
         yield
 
@@ -63,13 +62,11 @@ def flat(batches: Iterable[Batch]) -> dict[str, Any]:
 
 def rows(batch: Batch) -> list[dict[str, Any]]:
     """The turns of a batch, each with its calls, each with its violations. Toolset numbers are nobody's business."""
-    violations = batch.violations.to_pylist()
-    calls = batch.calls.to_pylist()
-    turns = batch.turns.to_pylist()
-    for turn in turns:
-        turn["calls_made"] = []
-    for number, call in enumerate(calls):
-        call["violations"] = [one for one in violations if one.pop("call_row", None) == number] if violations else []
+    turns = [{**turn, "calls_made": []} for turn in batch.turns.to_pylist()]
+    calls = [{**call, "violations": []} for call in batch.calls.to_pylist()]
+    for violation in batch.violations.to_pylist():
+        calls[violation.pop("call_row")]["violations"].append(violation)
+    for call in calls:
         del call["toolset"]
         turns[call.pop("turn_row")]["calls_made"].append(call)
     return turns

@@ -9,15 +9,19 @@ from pathlib import Path
 import click
 
 from pipeline.cli.terminal import console, progress
-from pipeline.errors import EXIT_CLEAN, EXIT_FINDINGS
+from pipeline.errors import EXIT_CLEAN, EXIT_FINDINGS, PipelineError
 from pipeline.run import Settings
 from pipeline.sources import find_files
 from pipeline.supplied import read_supplied
 
+_NAMED = 3
+
 
 @click.command("ingest", short_help="Land the verdicts in Parquet, only what is new.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--lake", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The lake; made if missing.")
+@click.option(
+    "--lake", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The lake; made if missing."
+)
 @click.option("--tools", "tools_file", metavar="FILE", help="Tool definitions for logs that have none.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: all cores]")
 @click.option("--full", is_flag=True, help="Read everything anew and replace what the lake holds.")
@@ -38,7 +42,7 @@ def command(
     it was left, and one that was renamed or copied adds nothing either. An answer that stands in several exports
     lands once.
 
-    Exit code 0: no finding among what was landed. 1: findings. 2: the work could not be done.
+    Exit code 0: no finding among what was landed. 1: findings. 2: the work, or a part of it, could not be done.
 
     \b
     Examples:
@@ -64,4 +68,16 @@ def command(
         from pipeline.cli.picture import show_ingested
 
         show_ingested(console(stderr=True), done, str(lake))
+    if done.unread:
+        raise unread_error(done.unread)
     sys.exit(EXIT_FINDINGS if done.checked.finding_count and not exit_zero else EXIT_CLEAN)
+
+
+def unread_error(files: list[str]) -> PipelineError:
+    """What to say of files that could not be opened, after all others have landed."""
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return PipelineError(
+        "file-unreadable",
+        f"{', '.join(map(repr, files[:_NAMED]))}{more} cannot be opened; all else has landed",
+        "look at the name and at your right to read it; the next run takes what it then finds",
+    )

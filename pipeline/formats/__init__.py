@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 
 from pipeline.decoding import UndecodableError
 from pipeline.formats import bare, batch_output, chat, pair, responses
+from pipeline.formats.plain import KINDS, Kind, exchanges_of
 from pipeline.formats.shapes import (
     NOTHING,
     Body,
@@ -22,7 +23,6 @@ from pipeline.formats.shapes import (
     decode_anything,
     decode_array,
     decode_body,
-    decode_plain_responses,
 )
 from pipeline.formats.sides import Side, keys_of
 from pipeline.interning import Toolsets
@@ -33,6 +33,8 @@ ENVELOPES = (batch_output, bare, pair)
 ANSWERS = (responses, chat)
 
 _LIST = "list"
+#: How often in a row plain records may be missed before the pauses stop growing.
+_MOST_MISSES = 6
 
 
 class Unread(Struct, frozen=True):
@@ -53,25 +55,52 @@ class Page(Struct, frozen=True):
     has_more: bool
 
 
-def read_plain(documents: Sequence[bytes], toolsets: Toolsets) -> list[Turn] | None:
-    """Turns of records (spliced, each on one line) that are plain Responses objects one and all, a turn a record.
+class PlainReader:
+    """Reads records many at a time where they are plain ones, all of one kind; see :mod:`pipeline.formats.plain`.
 
-    None where one of them may be anything else: they are then to be read one by one, and come out the same. Most logs
-    are all of one kind, and one call that decodes many records costs less than many calls.
+    Remembers which kind the log is of. Where records had to be read one by one it pauses, longer each time, before it
+    tries again, so that a log of another kind costs hardly more than without it.
     """
-    try:
-        answers = decode_plain_responses(b"\n".join(documents))
-    except (DecodeError, RecursionError):
-        return None
-    if len(answers) != len(documents):
-        return None
-    turns: list[Turn] = []
-    for answer in answers:
-        found = responses.read(Exchange(answer), toolsets)
-        if found is None:
+
+    def __init__(self, toolsets: Toolsets) -> None:
+        self._toolsets = toolsets
+        self._kind = 0
+        self._misses = 0
+        self._pause = 0
+
+    def read(self, documents: Sequence[bytes]) -> list[list[Turn]] | None:
+        """Turns of each record (spliced, each on one line); None where they are to be read one by one.
+
+        They come out the same either way.
+        """
+        if self._pause:
+            self._pause -= 1
             return None
-        turns += found
-    return turns
+        for _ in KINDS:
+            turns = self._read_as(KINDS[self._kind], documents)
+            if turns is not None:
+                self._misses = 0
+                return turns
+            self._kind = (self._kind + 1) % len(KINDS)
+        self._misses = min(self._misses + 1, _MOST_MISSES)
+        self._pause = 2**self._misses - 1
+        return None
+
+    def _read_as(self, kind: Kind, documents: Sequence[bytes]) -> list[list[Turn]] | None:
+        exchanges = exchanges_of(kind, documents)
+        if exchanges is None:
+            return None
+        turns = []
+        for exchange in exchanges:
+            found = _read_answer(exchange, self._toolsets)
+            if not found:
+                return None
+            turns.append(found)
+        if kind.prefix:
+            for found in turns:
+                for turn in found:
+                    turn.format = kind.prefix + turn.format
+        return turns
 
 
 def read_record(document: bytes, toolsets: Toolsets) -> Outcome | Page:
@@ -120,7 +149,7 @@ def _read_one(document: bytes, record: Body, toolsets: Toolsets, prefix: str = "
                 continue
             found = _read_answer(exchange, toolsets)
             if not found:
-                answer = cast("Body", exchange.answer)
+                answer = exchange.answer
                 unread = unread or Unread(_why_unread(answer), keys_of(exchange.document or document))
                 continue
             for turn in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from pipeline.formats.shapes import NOTHING, Exchange, Item, PlainItem
+from pipeline.formats.shapes import NOTHING, Exchange, Item
 from pipeline.formats.turns import arguments_of, declared_toolset, text_or_none, turn_of
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
@@ -67,7 +67,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     ]
 
 
-def _call(item: Item | PlainItem, arguments: str | None, form: str) -> Call:
+def _call(item: Item, arguments: str | None, form: str) -> Call:
     return Call(
         text_or_none(item.call_id),
         text_or_none(item.name),

@@ -122,63 +122,6 @@ class Body(Struct, gc=False):
     timestamp: Any = None
 
 
-class PlainItem(Struct, gc=False):
-    """An :class:`Item` as the API writes it, and nothing else."""
-
-    type: str
-    call_id: str | None = None
-    name: str | None = None
-    namespace: str | None = None
-    arguments: str | None = None
-    input: str | None = None
-    status: str | None = None
-    tools: Raw = NOTHING
-
-
-class PlainUsage(Struct, gc=False):
-    """A :class:`Usage` as the Responses API writes it."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    prompt_tokens: None = None
-    completion_tokens: None = None
-
-
-class PlainResponse(Struct, gc=False):
-    """A :class:`Body` that is a Responses object as the API writes it, with no other member that a reader looks at.
-
-    Strict where ``Body`` is forgiving: what does not fit exactly, and every member that would make the record something
-    else (a pair, a batch line, a page), fails to decode, and the record is read as a ``Body``. So it reads the same.
-    """
-
-    output: list[PlainItem]
-    id: str | None = None
-    model: str | None = None
-    created_at: int | None = None
-    status: str | None = None
-    incomplete_details: Any = None
-    tools: Raw = NOTHING
-    tool_choice: Any = None
-    parallel_tool_calls: bool | None = None
-    max_output_tokens: int | None = None
-    usage: PlainUsage | None = None
-    functions: Raw = NOTHING
-    function_call: None = None
-    created: None = None
-    max_tokens: None = None
-    max_completion_tokens: None = None
-    choices: None = None
-    custom_id: None = None
-    data: None = None
-    request: None = None
-    req: None = None
-    input: None = None
-    body: None = None
-    ts: None = None
-    time: None = None
-    timestamp: None = None
-
-
 def text_of(member: Raw | list[Item] | dict[str, Raw] | str | float | bool | None) -> bytes:
     """The JSON text of a member that may hold a whole body; empty where it is missing."""
     if member is NOTHING or member is None:
@@ -192,7 +135,7 @@ class Exchange(Struct):
     ``document`` is the answer's text where it is not the whole record.
     """
 
-    answer: Body | PlainResponse
+    answer: Body
     request: Body | None = None
     logged_at: Any = None
     streamed: bool = False
@@ -200,7 +143,6 @@ class Exchange(Struct):
 
 
 decode_body = Decoder(Body)
-decode_plain_responses = msgspec.json.Decoder(PlainResponse).decode_lines
 decode_string = Decoder(str)
 decode_array = Decoder(list[Raw])
 decode_anything = Decoder(Raw)

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Raw
 
 from pipeline.decoding import UndecodableError
-from pipeline.formats.shapes import NOTHING, Body, Exchange, PlainResponse, decode_string
+from pipeline.formats.shapes import NOTHING, Body, Exchange, decode_string
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_OBJECT, FORM_OTHER, FORM_TEXT, Call, Turn
 
@@ -49,7 +49,7 @@ def turn_of(
         output_tokens = count_or_none(usage.completion_tokens if usage.output_tokens is None else usage.output_tokens)
         limit_tokens = _token_limit(answer) or (None if request is None else _token_limit(request))
         at_limit = limit_tokens is not None and output_tokens is not None and output_tokens >= limit_tokens * answers
-    created = answer.created_at
+    created = answer.created if answer.created_at is None else answer.created_at
     if type(created) is int and 0 < created < _FIRST_MILLISECOND:
         created_at_us: int | None = created * _MICROSECONDS
     else:
@@ -122,9 +122,7 @@ def declared_toolset(exchange: Exchange, toolsets: Toolsets, loaded: Sequence[Ra
     return toolsets.union([toolsets.intern(raw) for raw in (*lists, *loaded) if raw is not NOTHING])
 
 
-def _allowed_tools(
-    answer: Body | PlainResponse, request: Body | None, toolsets: Toolsets
-) -> frozenset[str] | None:
+def _allowed_tools(answer: Body, request: Body | None, toolsets: Toolsets) -> frozenset[str] | None:
     """Names to which ``tool_choice`` (or the legacy ``function_call``) narrowed the turn; None where it did not."""
     choice = answer.tool_choice or answer.function_call
     if choice is None and request is not None:
@@ -149,7 +147,7 @@ def _chosen(choice: dict[str, Any], toolsets: Toolsets) -> frozenset[str] | None
     return frozenset(names) or None
 
 
-def _token_limit(body: Body | PlainResponse) -> int | None:
+def _token_limit(body: Body) -> int | None:
     """The recorded ceiling for output tokens, under whichever of its names."""
     limit = body.max_output_tokens or body.max_completion_tokens or body.max_tokens
     limit_tokens = count_or_none(limit)

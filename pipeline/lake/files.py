@@ -10,7 +10,7 @@ from pipeline.lake.commit import Transaction
 from pipeline.lake.decisions import COPY, GROWN, MOVED, UNCHANGED, Decision, copies_by_owner, heir_of
 from pipeline.lake.identity import FileStat, sampled_digest
 from pipeline.lake.manifest import FileEntry, Source
-from pipeline.lake.removal import remove_reject, remove_sources
+from pipeline.lake.removal import remove_rejects, remove_sources
 
 
 class FileRead(Struct):
@@ -59,7 +59,7 @@ def settle(txn: Transaction, decisions: Sequence[Decision]) -> list[Decision]:
             known.stat = decision.stat
             txn.dirty = True
         if decision.action == GROWN and known.torn:
-            remove_reject(txn, known.sources, known.end_offset)
+            remove_rejects(txn, known.sources, known.end_offset)
             known.torn = False
             txn.dirty = True
     return [decision for decision in decisions if decision.action == COPY]

@@ -8,10 +8,12 @@ the writing time.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
@@ -122,6 +124,15 @@ def read_batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.Re
     """Rows of a part, a bounded number at a time. Raises: OSError, pyarrow.ArrowInvalid."""
     with pq.ParquetFile(path) as part:
         yield from part.iter_batches(_BATCH_ROWS, columns=columns)
+
+
+def count_values(path: Path, column: str) -> dict[str, int]:
+    """How often each value of a text column stands in a part. Raises: OSError, pyarrow.ArrowInvalid."""
+    counts: Counter[str] = Counter()
+    for batch in read_batches(path, [column]):
+        for count in pc.value_counts(batch.column(0)).to_pylist():
+            counts[count["values"]] += count["counts"]
+    return dict(counts)
 
 
 def rewrite(

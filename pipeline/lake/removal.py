@@ -36,18 +36,20 @@ def remove_sources(txn: Transaction, sources: list[Source]) -> None:
         _Removal(txn, sources).run()
 
 
-def remove_reject(txn: Transaction, sources: list[Source], offset: int) -> None:
-    """Take out the reject that stands at a byte offset of a file. Raises: OSError, pyarrow.ArrowInvalid."""
+def remove_rejects(txn: Transaction, sources: list[Source], offset: int) -> None:
+    """Take out what was rejected from a byte offset of a file on. Raises: OSError, pyarrow.ArrowInvalid."""
     names = {source.id: source.name for source in sources}
     for part in list(txn.manifest.parts["rejects"]):
         held = part.holds(names)
         if held:
             wanted = pa.array(sorted({names[id_] for id_ in held}), pa.string())
-            _rewrite(txn, "rejects", part, partial(_without_reject, names=wanted, offset=offset))
+            _rewrite(txn, "rejects", part, partial(_without_rejects, names=wanted, offset=offset))
 
 
-def _without_reject(batch: pa.RecordBatch, names: pa.Array, offset: int) -> pa.RecordBatch:
-    there = pc.and_(pc.is_in(batch.column("source_file"), value_set=names), pc.equal(batch.column(_PLACE[2]), offset))
+def _without_rejects(batch: pa.RecordBatch, names: pa.Array, offset: int) -> pa.RecordBatch:
+    there = pc.and_(
+        pc.is_in(batch.column("source_file"), value_set=names), pc.greater_equal(batch.column(_PLACE[2]), offset)
+    )
     return batch.filter(pc.invert(there))
 
 

@@ -31,6 +31,7 @@ from pipeline.lake.failures import damaged, disk_trouble
 from pipeline.lake.keys import KeyIndex
 from pipeline.lake.lock import LakeLock
 from pipeline.lake.manifest import MANIFEST_NAME, Manifest, load, new_manifest, save
+from pipeline.lake.parts import count_values
 from pipeline.lake.plan import plan_files
 from pipeline.lake.staging import StagedParts
 from pipeline.tables import TABLES
@@ -39,10 +40,14 @@ _KEY_COLUMNS = {"turns": "turn_key", "tools": "tool_key"}
 
 
 class Landed(Struct, frozen=True):
-    """What became of a split: rows landed, by table, and turns left out since the lake had them (``duplicates``)."""
+    """What became of a split: rows landed, by table, and turns left out since the lake had them (``duplicates``).
+
+    ``states`` counts the verdicts of the calls that landed, where some were left out; else it is empty.
+    """
 
     rows: dict[str, int]
     duplicates: int
+    states: dict[str, int]
 
 
 class Lake:
@@ -106,12 +111,13 @@ class Lake:
         with disk_trouble(self.root, "landing rows"):
             parts, duplicates = dedupe.only_new(self._txn, staged, self._index("turns"), self._index("tools"))
             ids = [files.note_read(self._txn, read) for read in reads]
+            states = count_values(parts["calls"][0], "state") if duplicates and "calls" in parts else {}
             for table, (path, size) in parts.items():
                 # A definition belongs to no file: it stays when the file that showed it first is replaced.
                 part = self._txn.add(table, path, size, [] if table == "tools" else ids)
                 if table in self._indexes:
                     self._indexes[table].add([(part.name, path)])
-        return Landed({table: size.rows for table, (_, size) in parts.items()}, duplicates)
+        return Landed({table: size.rows for table, (_, size) in parts.items()}, duplicates, states)
 
     def commit(self) -> None:
         """Make all that has landed count, at once. In a ``full`` run nothing counts before :meth:`finish`."""

@@ -36,7 +36,7 @@ def object_end(data: bytes, start: int) -> int:
         hint = _BYTE.search(str(error))
         if hint is None:
             return -1
-        end = trim(data, start, start + int(hint[1]))
+        end = trim(data, start, start + int(hint[1]) - 1)  # it counts from 1
     except RecursionError:
         return -1
     return end if _is_object(data[start:end]) else -1

@@ -1,0 +1,99 @@
+"""What a worker does: read one split, judge it, and write its rows beside their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from pipeline.findings import Checked, check_batch
+from pipeline.ingest.reached import Account, Reached
+from pipeline.lake.identity import sampled_digest
+from pipeline.lake.staging import StagedParts, StagedWriter
+from pipeline.landing import land, tools
+from pipeline.records import ToolDefinition
+from pipeline.run import Judge, Settings
+from pipeline.sources import Split
+
+
+class Task(Struct, frozen=True):
+    """One split to be staged. ``places``: of each source file, the name of its place.
+
+    ``begun``: of the files whose reading began in an earlier split, those in this one. ``sizes``: bytes there are to
+    read of each file, by path.
+    """
+
+    number: int
+    split: Split
+    places: dict[str, str]
+    sizes: dict[str, int]
+    begun: frozenset[str]
+
+
+class StagedSplit(Struct):
+    """What a worker hands back: small, and pickles. ``lost`` are files that could not be opened any more."""
+
+    size_bytes: int
+    staged: StagedParts
+    reached: list[Reached]
+    lost: list[str]
+    checked: Checked
+
+
+@lru_cache(maxsize=1)
+def _judge_of_run(staging: Path, settings: Settings) -> Judge:  # noqa: ARG001 -- the directory stands for the run
+    """The judge of this process, which keeps what it has learned from one split to the next of the same run."""
+    return Judge(settings)
+
+
+def stage(task: Task, staging: Path, settings: Settings, ingested_at: datetime) -> StagedSplit:
+    """Judge one split and write its rows beside their place. Runs in any process.
+
+    Raises:
+        PipelineError: a file cannot be read, or the disk refuses.
+
+    """
+    digests, lost = _digests(task)
+    pieces = [piece for piece in task.split.slices if piece.path not in lost]
+    account = Account(pieces)
+    checked = Checked()
+    judge = _judge_of_run(staging, settings)
+    with StagedWriter(staging, f"{task.number:06d}") as writer:
+        for batch in judge.batches(Split(tuple(pieces)), on_block=account.take_block, places=task.places):
+            for table, rows in land(batch, ingested_at).items():
+                writer.write(table, rows)
+            writer.write("tools", tools(_distinct(batch.definitions)))
+            account.take_batch(batch)
+            part = check_batch(batch, show_all=False)
+            part.groups = {}
+            checked.add(part)
+        staged = writer.finish()
+    reached = account.close(lambda piece: piece.end == task.sizes[piece.path])
+    for one in reached:
+        one.digest = digests.get(one.path, "")
+    return StagedSplit(sum(piece.size for piece in task.split.slices), staged, reached, lost, checked)
+
+
+def _digests(task: Task) -> tuple[dict[str, str], list[str]]:
+    """Samples of each file, taken before it is read; and the files that are gone.
+
+    Were they taken afterwards, a file rewritten meanwhile would be known by what nobody has read. Of a file in several
+    splits none may be left out alone: that one is for its reader to complain of.
+    """
+    digests: dict[str, str] = {}
+    lost = []
+    for piece in task.split.slices:
+        if piece.path not in task.begun:
+            try:
+                digests[piece.path] = sampled_digest(piece.path, task.sizes[piece.path])
+            except OSError:
+                if piece.end == task.sizes[piece.path]:
+                    lost.append(piece.path)
+    return digests, lost
+
+
+def _distinct(definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+    return list({definition.key: definition for definition in definitions}.values())

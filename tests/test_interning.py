@@ -1,0 +1,227 @@
+"""Cutting known tool lists out of a record changes nothing: held against the same reading without any cutting."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_reading import PlainToolsets, judged, reading_plainly, renewing_often
+
+from pipeline.interning import Toolsets
+
+
+def spelled(value: Any, *, wide: bool = False) -> str:
+    return json.dumps(value) if wide else json.dumps(value, separators=(",", ":"))
+
+
+def tool(name: str, *, text: str = "", **more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"], "description": text}
+    return {"type": "function", "name": name, "parameters": schema, **more}
+
+
+LONG = "a description that makes the list longer than the bytes by which lists are looked up " * 2
+INNER = [tool("a"), tool("find_parts", text=LONG)]
+#: Tool lists, as text. Some are one byte apart, some the same definitions spelled otherwise, some hold others.
+LISTS = [
+    spelled(INNER),
+    spelled(INNER, wide=True),
+    spelled(INNER).replace("integer", "integes", 1),
+    spelled([tool("a", text=LONG + "1")]),
+    spelled([tool("a", text=LONG + "2")]),
+    spelled([tool("a")]),
+    spelled([{"type": "namespace", "name": "n", "tools": INNER}, tool("b")]),
+    spelled(
+        [{"type": "function", "function": {"name": "a", "strict": True, "parameters": {"default": {"tools": INNER}}}}]
+    ),
+    spelled([tool("a", text="a \ud83d lone one " + LONG)]),
+    spelled([{"name": 3, "x": LONG}]),
+    spelled([3, LONG]),
+    '[{"name":"a","big":1e400,"parameters":{"maximum":' + "9" * 40 + "}}," + spelled(tool("c", text=LONG)) + "]",
+    "[]",
+    "null",
+    spelled(LONG),
+]
+lists = st.sampled_from(LISTS)
+colons = st.sampled_from(
+    ['"tools":', '"tools": ', '"tools":   ', '"tools" :', '"tools":\t', '"\\u0074ools":', '"functions":']
+)
+ARGUMENTS = ['{"x":1}', '{"x":"1"}', "{", "", '{"x":"\\ud83d"}', '{"tools":[1]}']
+
+
+@st.composite
+def members(draw: st.DrawFn) -> str:
+    """``"tools":[...]`` in some spelling."""
+    return draw(colons) + draw(lists)
+
+
+@st.composite
+def decoys(draw: st.DrawFn) -> str:
+    """A member that holds a tool list where none counts."""
+    inside = draw(members())
+    return draw(
+        st.sampled_from(
+            [
+                f'"metadata":{{{inside}}}',
+                f'"metadata":[{{{inside}}},{{{inside}}}]',
+                f'"metadata":{spelled("{" + inside + "}")}',
+                f'"abc\\"tools":{draw(lists)}',
+                f'"\\\\":"tools","tools2":{draw(lists)}',
+                f'"tool_choice":{{"type":"allowed_tools",{inside}}}',
+                f'"tool_choice":{{"type":"allowed_tools","allowed_tools":{{{inside}}}}}',
+                f'"error":{{{inside}}}' if draw(st.booleans()) else '"error":null',
+                f'"id":{{{inside}}}',
+                f'"usage":{{{inside},"output_tokens":3}}',
+                f'"incomplete_details":{{{inside}}}',
+            ]
+        )
+    )
+
+
+@st.composite
+def arguments(draw: st.DrawFn) -> str:
+    text = spelled(draw(st.sampled_from(ARGUMENTS)))
+    inside = draw(members())
+    return draw(
+        st.sampled_from(
+            [text, text, f"{{{inside}}}", f'{{"x":{{{inside}}}}}', spelled("{" + inside + "}"), f"[{{{inside}}}]"]
+        )
+    )
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> str:
+    name = draw(st.sampled_from(["a", "b", "c", "find_parts", "search_parts"]))
+    call = f'{{"type":"function_call","name":"{name}","arguments":{draw(arguments())}}}'
+    found = f'{{"type":"tool_search_output",{draw(members())}}}'
+    custom = f'{{"type":"custom_tool_call","name":"a","input":{draw(arguments())}}}'
+    output = ",".join(draw(st.lists(st.sampled_from([call, found, custom]), min_size=1, max_size=3)))
+    parts = [f'"output":[{output}]', '"id":"r"', '"model":"m"', draw(members())]
+    parts += draw(st.lists(st.one_of(decoys(), members()), max_size=2))
+    return "{" + ",".join(draw(st.permutations(parts))) + "}"
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> str:
+    called = f'{{"name":"a","arguments":{draw(arguments())}}}'
+    message = f'{{"tool_calls":[{{"id":"c","type":"function","function":{called}}}]}}'
+    parts = [f'"choices":[{{"index":0,"message":{message}}}]', '"object":"chat.completion"']
+    parts += draw(st.lists(st.one_of(decoys(), members()), max_size=2))
+    return "{" + ",".join(draw(st.permutations(parts))) + "}"
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> str:
+    """Events kept as a list: they are read by another way."""
+    function = f'{{"name":"a","arguments":{draw(arguments())}}}'
+    delta = f'{{"tool_calls":[{{"index":0,"id":"c","function":{function}}}]}}'
+    chunk = f'{{"object":"chat.completion.chunk","id":"s","choices":[{{"index":0,"delta":{delta}}}],{draw(members())}}}'
+    done = f'{{"type":"response.completed","response":{draw(responses())}}}'
+    return f"[{draw(st.sampled_from([chunk, done]))}]"
+
+
+@st.composite
+def records(draw: st.DrawFn) -> str:
+    answer = draw(st.one_of(responses(), responses(), chats()))
+    kind = draw(st.integers(0, 9))
+    if kind < 5:
+        return answer
+    request = "{" + ",".join([draw(members()), *draw(st.lists(decoys(), max_size=1))]) + "}"
+    if kind == 5:
+        return f'{{"request":{request},"response":{answer}}}'
+    if kind == 6:
+        return f'{{"request":{spelled(request)},"response":{spelled(answer)},{draw(members())}}}'
+    if kind == 7:
+        return f'{{"object":"list","data":[{answer},{draw(chats())}]}}'
+    if kind == 8:
+        return f'{{"request":{request},"response":{draw(streams())}}}'
+    broken = draw(st.integers(0, len(answer)))
+    return draw(st.sampled_from([answer[:broken], answer + answer, answer[:broken] + "x" + answer[broken:], request]))
+
+
+logs = st.lists(st.tuples(records(), st.integers(1, 2)), min_size=1, max_size=12).map(
+    lambda drawn: "".join((record + "\n") * times for record, times in drawn)
+)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("interning") / "log.jsonl"
+
+
+@given(logs)
+@settings(max_examples=150, deadline=None)
+def test_a_log_is_judged_as_it_is_without_any_cutting(log: Path, text: str) -> None:
+    log.write_text(text, encoding="utf-8")
+    with reading_plainly():
+        expected = judged(log)
+    assert judged(log) == expected
+
+
+@given(logs)
+@settings(max_examples=60, deadline=None)
+def test_renewing_the_tables_changes_nothing(log: Path, text: str) -> None:
+    log.write_text(text, encoding="utf-8")
+    with reading_plainly():
+        expected = judged(log)
+    with renewing_often():
+        assert judged(log) == expected
+
+
+def test_a_known_list_is_cut_and_put_back() -> None:
+    toolsets = Toolsets()
+    array = LISTS[0].encode()
+    number = toolsets.intern(array)
+    record = b'{"a":1,"tools":' + array + b',"b":{"tools": ' + array + b"}}"
+    spliced = toolsets.splice(record)
+    assert len(spliced) < 120
+    assert toolsets.restore(spliced) == record
+    assert json.loads(spliced)["tools"] == json.loads(spliced)["b"]["tools"]
+    assert toolsets.intern(json.dumps(json.loads(spliced)["tools"]).encode()) == number
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"a":"\\"tools\\":LIST"}',
+        '{"abc\\"tools":LIST}',
+        '{"a":"x\\\\\\"tools":LIST}',
+        '{"a":{"Tools":LIST}}',
+        '{"tools" :LIST}',
+    ],
+)
+def test_what_only_looks_like_a_list_is_left_alone(record: str) -> None:
+    toolsets = Toolsets()
+    toolsets.intern(LISTS[0].encode())
+    raw = record.replace("LIST", LISTS[0]).encode()
+    assert toolsets.splice(raw) is raw
+
+
+def test_a_list_with_another_end_is_another_list() -> None:
+    toolsets = Toolsets()
+    toolsets.intern(LISTS[0].encode())
+    raw = b'{"tools":' + LISTS[0][:-1].encode() + b',{"name":"more"}]}'
+    assert toolsets.splice(raw) == raw
+
+
+def test_the_union_holds_each_name_once_and_earlier_ones_first() -> None:
+    toolsets = PlainToolsets()
+    first = toolsets.intern(b'[{"name":"a","strict":true},{"name":"b"}]')
+    second = toolsets.intern(b'[{"name":"a"},{"name":"c"}]')
+    number = toolsets.union([None, first, second, first])
+    assert number is not None
+    assert [(d.name, d.strict) for d in toolsets[number].definitions] == [("a", True), ("b", False), ("c", False)]
+    assert toolsets.union([first, second]) == number
+    assert toolsets.union([second]) == second
+    assert toolsets.union([None, None]) is None
+
+
+def test_cutting_a_list_a_hundred_thousand_times_out_of_one_record_stays_quick() -> None:
+    toolsets = Toolsets()
+    array = LISTS[3].encode()
+    toolsets.intern(array)
+    record = b"[" + b",".join([b'{"tools":' + array + b"}"] * 100_000) + b"]"
+    assert len(toolsets.splice(record)) < len(record) / 3
