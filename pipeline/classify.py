@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.exactjson import certain_object
 from pipeline.jsontext import Parsed, parse_arguments
 from pipeline.records import ToolDefinition, Violation
 from pipeline.toolschema import CompiledSchema, UnjudgeableError, compile_schema
@@ -221,18 +222,22 @@ class _Texts:
     def __init__(self, arguments: pa.Array, freeform: pa.Array) -> None:
         encoded = pc.if_else(freeform, None, arguments).dictionary_encode(null_encoding="encode")
         self.index = encoded.indices
-        results = [parse_arguments(text) for text in encoded.dictionary.to_pylist()]
-        size = len(results)
+        texts = encoded.dictionary.to_pylist()
+        size = len(texts)
         self.values: list[dict[str, Any] | None] = [None] * size
         parsed, ends_early = [True] * size, [False] * size
         fault: list[str | None] = [None] * size
         detail: list[str | None] = [None] * size
         duplicate_keys: list[bool | None] = [False] * size
-        for at, result in enumerate(results):
+        for at, text in enumerate(texts):
+            # Most texts are plain objects, and nothing more has to be known of them. The rest gets the whole look.
+            value = None if text is None else certain_object(text)
+            if value is not None:
+                self.values[at] = value
+                continue
+            result = parse_arguments(text)
             if isinstance(result, Parsed):
-                self.values[at] = result.value
-                if result.duplicate_keys:
-                    duplicate_keys[at] = True
+                self.values[at], duplicate_keys[at] = result.value, result.duplicate_keys
             else:
                 parsed[at], ends_early[at], duplicate_keys[at] = False, result.ends_early, None
                 fault[at], detail[at] = result.name, result.detail
