@@ -61,8 +61,8 @@ UNKNOWN_TOOL = State(
     (
         "Answer an unknown name with a tool result that says so.",
         (
-            "Check the list of tools that was sent against the handler map: a tool renamed on one side only looks exactly"
-            " like this."
+            "Check the list of tools that was sent against the handler map: a tool renamed on one side only looks"
+            " exactly like this."
         ),
     ),
 )
@@ -79,8 +79,8 @@ ARGUMENTS_VIOLATE_SCHEMA = State(
     "The arguments are a JSON object, and that object breaks the tool's declared schema.",
     (
         (
-            "Validate before dispatch and hand the error back to the model as the tool's result: a returned error mostly"
-            " mends the next call."
+            "Validate before dispatch and hand the error back to the model as the tool's result: a returned error"
+            " mostly mends the next call."
         ),
         "Declare the tool strict, with additionalProperties: false and every parameter required.",
     ),
