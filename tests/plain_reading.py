@@ -24,7 +24,7 @@ class PlainToolsets(Toolsets):
 @contextmanager
 def reading_plainly() -> Iterator[None]:
     """Every record decoded on its own, with all its bytes."""
-    with patch.object(run, "Toolsets", PlainToolsets), patch.object(run, "read_plain", lambda *_: None):
+    with patch.object(run, "Toolsets", PlainToolsets), patch.object(run.PlainReader, "read", lambda *_: None):
         yield
 
 

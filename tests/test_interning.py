@@ -58,65 +58,61 @@ def members(draw: st.DrawFn) -> str:
     return draw(colons) + draw(lists)
 
 
-@st.composite
-def decoys(draw: st.DrawFn) -> str:
-    """A member that holds a tool list where none counts."""
-    inside = draw(members())
-    return draw(
-        st.sampled_from(
-            [
-                f'"metadata":{{{inside}}}',
-                f'"metadata":[{{{inside}}},{{{inside}}}]',
-                f'"metadata":{spelled("{" + inside + "}")}',
-                f'"abc\\"tools":{draw(lists)}',
-                f'"\\\\":"tools","tools2":{draw(lists)}',
-                f'"tool_choice":{{"type":"allowed_tools",{inside}}}',
-                f'"tool_choice":{{"type":"allowed_tools","allowed_tools":{{{inside}}}}}',
-                f'"error":{{{inside}}}' if draw(st.booleans()) else '"error":null',
-                f'"id":{{{inside}}}',
-                f'"usage":{{{inside},"output_tokens":3}}',
-                f'"incomplete_details":{{{inside}}}',
-            ]
-        )
-    )
+def decoys_around(inside: str) -> list[str]:
+    """Members that hold a tool list, or what looks like one, where none counts."""
+    return [
+        f'"metadata":{{{inside}}}',
+        f'"metadata":[{{{inside}}},{{{inside}}}]',
+        f'"metadata":{spelled("{" + inside + "}")}',
+        inside.replace('"', '"abc\\"', 1),
+        f'"tool_choice":{{"type":"allowed_tools",{inside}}}',
+        f'"tool_choice":{{"type":"allowed_tools","allowed_tools":{{{inside}}}}}',
+        f'"error":{{{inside}}}',
+        f'"id":{{{inside}}}',
+        f'"usage":{{{inside},"output_tokens":3}}',
+        f'"incomplete_details":{{{inside}}}',
+    ]
 
 
-@st.composite
-def arguments(draw: st.DrawFn) -> str:
-    text = spelled(draw(st.sampled_from(ARGUMENTS)))
-    inside = draw(members())
-    return draw(
-        st.sampled_from(
-            [text, text, f"{{{inside}}}", f'{{"x":{{{inside}}}}}', spelled("{" + inside + "}"), f"[{{{inside}}}]"]
-        )
+def arguments_around(inside: str) -> list[str]:
+    """Arguments in every form, with a tool list inside them."""
+    return [f"{{{inside}}}", f'{{"x":{{{inside}}}}}', spelled("{" + inside + "}"), f"[{{{inside}}}]"]
+
+
+decoys = st.deferred(lambda: members().flatmap(lambda inside: st.sampled_from(decoys_around(inside))))
+arguments = st.deferred(
+    lambda: st.one_of(
+        st.sampled_from(ARGUMENTS).map(spelled),
+        members().flatmap(lambda inside: st.sampled_from(arguments_around(inside))),
     )
+)
 
 
 @st.composite
 def responses(draw: st.DrawFn) -> str:
     name = draw(st.sampled_from(["a", "b", "c", "find_parts", "search_parts"]))
-    call = f'{{"type":"function_call","name":"{name}","arguments":{draw(arguments())}}}'
+    call = f'{{"type":"function_call","name":"{name}","arguments":{draw(arguments)}}}'
     found = f'{{"type":"tool_search_output",{draw(members())}}}'
-    custom = f'{{"type":"custom_tool_call","name":"a","input":{draw(arguments())}}}'
+    custom = f'{{"type":"custom_tool_call","name":"a","input":{draw(arguments)}}}'
     output = ",".join(draw(st.lists(st.sampled_from([call, found, custom]), min_size=1, max_size=3)))
     parts = [f'"output":[{output}]', '"id":"r"', '"model":"m"', draw(members())]
-    parts += draw(st.lists(st.one_of(decoys(), members()), max_size=2))
+    parts += draw(st.lists(st.one_of(decoys, members()), max_size=2))
     return "{" + ",".join(draw(st.permutations(parts))) + "}"
 
 
 @st.composite
 def chats(draw: st.DrawFn) -> str:
-    called = f'{{"name":"a","arguments":{draw(arguments())}}}'
+    called = f'{{"name":"a","arguments":{draw(arguments)}}}'
     message = f'{{"tool_calls":[{{"id":"c","type":"function","function":{called}}}]}}'
     parts = [f'"choices":[{{"index":0,"message":{message}}}]', '"object":"chat.completion"']
-    parts += draw(st.lists(st.one_of(decoys(), members()), max_size=2))
+    parts += draw(st.lists(st.one_of(decoys, members()), max_size=2))
     return "{" + ",".join(draw(st.permutations(parts))) + "}"
 
 
 @st.composite
 def streams(draw: st.DrawFn) -> str:
     """Events kept as a list: they are read by another way."""
-    function = f'{{"name":"a","arguments":{draw(arguments())}}}'
+    function = f'{{"name":"a","arguments":{draw(arguments)}}}'
     delta = f'{{"tool_calls":[{{"index":0,"id":"c","function":{function}}}]}}'
     chunk = f'{{"object":"chat.completion.chunk","id":"s","choices":[{{"index":0,"delta":{delta}}}],{draw(members())}}}'
     done = f'{{"type":"response.completed","response":{draw(responses())}}}'
@@ -129,7 +125,7 @@ def records(draw: st.DrawFn) -> str:
     kind = draw(st.integers(0, 9))
     if kind < 5:
         return answer
-    request = "{" + ",".join([draw(members()), *draw(st.lists(decoys(), max_size=1))]) + "}"
+    request = "{" + ",".join([draw(members()), *draw(st.lists(decoys, max_size=1))]) + "}"
     if kind == 5:
         return f'{{"request":{request},"response":{answer}}}'
     if kind == 6:
@@ -150,6 +146,41 @@ logs = st.lists(st.tuples(records(), st.integers(1, 2)), min_size=1, max_size=12
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("interning") / "log.jsonl"
+
+
+def exhaustive_log() -> str:
+    """Each list, once known, in each place where it counts or does not."""
+    lines = [f'{{"output":[],"tools":{array}}}' for array in LISTS]
+    for array in LISTS:
+        inside = f'"tools":{array}'
+        for decoy in decoys_around(inside):
+            lines.append(f'{{"output":[{{"type":"function_call","name":"a","arguments":"{{}}"}}],{inside},{decoy}}}')
+            lines.append(f'{{"request":{{{inside},{decoy}}},"response":{{"choices":[{{"message":{{}}}}]}}}}')
+        for given_arguments in arguments_around(inside):
+            function = f'{{"name":"a","arguments":{given_arguments}}}'
+            calls = f'[{{"index":0,"id":"c","type":"function","function":{function}}}]'
+            item = f'{{"type":"function_call",{function[1:]}'
+            custom = f'{{"type":"custom_tool_call","name":"a","input":{given_arguments}}}'
+            answer = f'{{"output":[{item},{custom},{{"type":"tool_search_output",{inside}}}]}}'
+            chunk = f'{{"object":"chat.completion.chunk","id":"s","choices":[{{"index":0,"delta":{{"tool_calls":{calls}}}}}]}}'
+            completed = f'{{"type":"response.completed","response":{{"object":"response",{answer[1:]}}}'
+            lines += [
+                answer,
+                f'{{"choices":[{{"message":{{"tool_calls":{calls}}}}}],{inside}}}',
+                f'{{"request":{{{inside}}},"response":[{chunk}]}}',
+                f'{{"request":{{{inside}}},"response":[{completed}]}}',
+            ]
+        lines += [f'{{"output":[],{inside},"broken":x}}', f'{{"output":[],{inside}}}{{"output":[],{inside}}} {{']
+    return "\n".join(lines) + "\n"
+
+
+def test_every_list_in_every_place_is_read_as_without_any_cutting(log: Path) -> None:
+    log.write_text(exhaustive_log(), encoding="utf-8")
+    with reading_plainly():
+        expected = judged(log)
+    assert judged(log) == expected
+    with renewing_often():
+        assert judged(log) == expected
 
 
 @given(logs)

@@ -22,7 +22,7 @@ from pipeline.lake.decisions import Decision
 from pipeline.lake.files import FileRead
 from pipeline.lake.store import Lake
 from pipeline.run import Settings, source_name
-from pipeline.sources import STDIN, plan_splits
+from pipeline.sources import STDIN, Split, plan_splits
 
 #: What a worker stages at a time at the very most. A part of a table is what one split brings.
 SPLIT_BYTES = 128 << 20
@@ -144,15 +144,19 @@ class _Reading:
             resume={one.path: (one.start_offset, one.start_line) for one in decisions if one.start_offset},
             sizes={one.path: one.stat.size for one in decisions},
         )
-        for number, split in enumerate(splits):
-            here = {piece.path: self._decisions[piece.path] for piece in split.slices}
-            yield Task(
-                number,
-                split,
-                {source_name(path): decision.place_name for path, decision in here.items()},
-                {path: decision.stat.size for path, decision in here.items()},
-                frozenset(piece.path for piece in split.slices if piece.start > here[piece.path].start_offset),
-            )
+        return (self._task(number, split) for number, split in enumerate(splits))
+
+    def _task(self, number: int, split: Split) -> Task:
+        task = Task(number, split)
+        for piece in split.slices:
+            decision = self._decisions[piece.path]
+            task.places[source_name(piece.path)] = decision.place_name
+            task.sizes[piece.path] = decision.stat.size
+            if piece.start > decision.start_offset:
+                task.begun.add(piece.path)
+            elif decision.digest:
+                task.digests[piece.path] = decision.digest
+        return task
 
     def _land(self, result: StagedSplit) -> None:
         done = self._done

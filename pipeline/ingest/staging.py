@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from pipeline.findings import Checked, check_batch
 from pipeline.ingest.reached import Account, Reached
@@ -19,18 +20,19 @@ from pipeline.run import Judge, Settings
 from pipeline.sources import Split
 
 
-class Task(Struct, frozen=True):
+class Task(Struct):
     """One split to be staged. ``places``: of each source file, the name of its place.
 
-    ``begun``: of the files whose reading began in an earlier split, those in this one. ``sizes``: bytes there are to
-    read of each file, by path.
+    By path: ``sizes``, the bytes there are to read of each file; ``digests``, where one has been taken already; and
+    ``begun``, the files whose reading began in an earlier split.
     """
 
     number: int
     split: Split
-    places: dict[str, str]
-    sizes: dict[str, int]
-    begun: frozenset[str]
+    places: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
 
 
 class StagedSplit(Struct):
@@ -83,15 +85,17 @@ def _digests(task: Task) -> tuple[dict[str, str], list[str]]:
     Were they taken afterwards, a file rewritten meanwhile would be known by what nobody has read. Of a file in several
     splits none may be left out alone: that one is for its reader to complain of.
     """
-    digests: dict[str, str] = {}
+    digests = task.digests.copy()
     lost = []
     for piece in task.split.slices:
-        if piece.path not in task.begun:
+        path, size = piece.path, task.sizes[piece.path]
+        if path not in task.begun:
             try:
-                digests[piece.path] = sampled_digest(piece.path, task.sizes[piece.path])
+                digests[path] = digests.get(path) or sampled_digest(path, size)
+                os.stat(path)  # noqa: PTH116 -- ten thousand times, a Path would cost more
             except OSError:
-                if piece.end == task.sizes[piece.path]:
-                    lost.append(piece.path)
+                if piece.end == size:
+                    lost.append(path)
     return digests, lost
 
 

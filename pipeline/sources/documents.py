@@ -35,7 +35,9 @@ def _later_lines(indent: int) -> re.Pattern[bytes]:
 
 
 def is_scalar(text: bytes) -> bool:
-    """Whether the text is one JSON string, number, ``true``, ``false`` or ``null``."""
+    """Whether the text is one JSON string, number, ``true``, ``false`` or ``null``, or an array of just one of them."""
+    if text.startswith(b"[") and text.endswith(b"]"):
+        text = text[1:-1].strip(BLANKS)
     return _SCALAR.fullmatch(text) is not None
 
 

@@ -122,14 +122,14 @@ class Framer:
             self._reject(self._window.at, ARRAY_NOT_CLOSED)
 
     def _bracket(self) -> None:
-        """Go into an array of records, or read an array that is none (no more than one scalar in it) as a document."""
+        """Go into an array of records; anything else in brackets is a line of text, as loggers begin theirs."""
         window = self._window
         window.need(_LOOKAHEAD_BYTES)
         if _ARRAY_OF_RECORDS.match(window.data, window.at, window.at + _LOOKAHEAD_BYTES):
             window.advance(window.at + 1)
             self._in_array, self._previous, self._found.torn = True, None, False
         else:
-            self._value()
+            self._text_line()
 
     def _byte_order_mark(self) -> bool:
         self._window.need(len(_BOM))
@@ -211,7 +211,7 @@ class Framer:
             gap = window.data[self._previous - window.base : window.at]
             head = _HEAD.match(window.data, window.at)
             found = window.data.find(gap + head[0], window.at + 1, stop - window.base) if head else -1
-            stop = window.base + found + len(gap) if found >= 0 else stop
+            stop = window.base + found if found >= 0 else stop
         self._give_up(stop)
 
     def _give_up(self, stop: int) -> None:

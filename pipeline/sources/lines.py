@@ -49,7 +49,7 @@ class Lines:
         """
         window, found = self._window, self._found
         data, at = window.data, window.at
-        if window.ended or len(data) - at > self._longest or data.find(b"\n", at) >= 0 or data[at : at + 1] not in b"{":
+        if window.ended or len(data) - at > self._limit or data.find(b"\n", at) >= 0 or data[at : at + 1] not in b"{":
             return False
         left, limit = data[at:], self._limit
         read = window.pull_lines(max(1, min(_BATCH_BYTES // self._usual, _LARGEST_BATCH_BYTES // limit)), limit)

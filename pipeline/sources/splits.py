@@ -86,6 +86,9 @@ def _slices(path: str, split_bytes: int, start: int, line: int, limit: int | Non
     if path == STDIN:
         yield FileSlice(path)
         return
+    if limit is not None and not start and limit <= split_bytes:
+        yield FileSlice(path, end=limit, size=limit)
+        return
     try:
         status = Path(path).stat()
         size = status.st_size if limit is None else limit

@@ -74,8 +74,11 @@ def test_ctrl_c_keeps_what_was_fetched(server: Server, environment: dict[str, st
     _, said = process.communicate()
 
     kept = out.read_bytes().count(b"\n")
-    assert process.returncode == 1
-    assert said.splitlines() == [f"{kept} fetched before this, and kept in out.jsonl", "", "Aborted!"]
+    assert process.returncode == 2
+    assert said.splitlines() == [
+        f"{kept} fetched before this, and kept in out.jsonl",
+        "error[interrupted]: stopped before the work was done",
+    ]
 
 
 def test_a_reader_that_goes_away_ends_the_run_quietly(
