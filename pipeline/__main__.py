@@ -1,6 +1,6 @@
 """``python -m pipeline`` is the command ``dispatchable``."""
 
-from pipeline.cli import main
+from pipeline.start import main
 
 if __name__ == "__main__":
     main()

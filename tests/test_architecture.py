@@ -27,6 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "landing findings",
         "ingest",
         "cli",
+        "start",
     )
 )
 OWNERS = {
