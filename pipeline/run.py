@@ -121,6 +121,7 @@ class Judge:
 
     def _read(self, block: RecordBlock) -> None:
         pending = self._pending
+        before = len(pending.rejects)
         source_file = source_name(block.source_file)
         lines, offsets = block.lines, block.offsets
         for first in range(0, len(block.raws), _PLAIN_RECORDS):
@@ -139,7 +140,9 @@ class Judge:
             pending.records += len(plain)
             pending.answered += len(plain)
         pending.records += len(block.rejects)
-        pending.rejects += [Located(source_file, reject) for reject in block.rejects]
+        if block.rejects:
+            pending.rejects += [Located(source_file, reject) for reject in block.rejects]
+            pending.rejects[before:] = sorted(pending.rejects[before:], key=lambda located: located.what.offset)
 
     def _read_one(self, raw: bytes, document: bytes, source_file: str, line: int, offset: int) -> None:
         try:

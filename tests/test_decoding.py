@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from pipeline.decoding import Decoder, UndecodableError, keep_lone_surrogates, restore_lone_surrogates
-from pipeline.formats import Page, Unread, read_record
 from pipeline.formats.shapes import Body, decode_array, decode_body, decode_string
-from pipeline.interning import Toolsets
-from pipeline.records import Turn
 
 
 def members(body: Body) -> dict[str, Any]:
@@ -143,103 +140,3 @@ def test_keeping_lone_surrogates_loses_nothing(inside: str) -> None:
     assert json.loads(restore_lone_surrogates(kept)) == value
     told = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in value)
     assert decode_string(document).lower() == told.lower()
-
-
-VALUES: list[Any] = [
-    None, True, 0, -1, 2**70, 1.5, "", "text", "\ud83d", [], [None], [[]], ["x", {}], {}, {"name": 1}, {"tools": [{}]},
-]  # fmt: skip
-RESPONSE = {
-    "id": "r", "object": "response", "type": "x", "created_at": 1, "status": "incomplete", "model": "m",
-    "incomplete_details": {"reason": "max_output_tokens"}, "max_output_tokens": 5, "parallel_tool_calls": True,
-    "tool_choice": {"type": "allowed_tools", "tools": [{"type": "function", "name": "a"}]},
-    "usage": {"input_tokens": 1, "output_tokens": 5}, "error": None,
-    "tools": [
-        {"type": "function", "name": "a", "strict": True, "description": "d", "parameters": {"type": "object"}},
-        {"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "b", "parameters": {}}]},
-    ],
-    "output": [
-        {"type": "function_call", "call_id": "c", "name": "a", "namespace": "n", "arguments": "{}", "status": "x"},
-        {"type": "custom_tool_call", "call_id": "c", "name": "a", "input": "free"},
-        {"type": "tool_search_output", "tools": [{"type": "function", "name": "c", "parameters": {}}]},
-    ],
-}  # fmt: skip
-CHAT = {
-    "id": "r", "object": "chat.completion", "created": 1, "model": "m", "status": None, "max_tokens": 5,
-    "usage": {"prompt_tokens": 1, "completion_tokens": 5},
-    "tools": [{"type": "function", "function": {"name": "a", "strict": True, "description": "d", "parameters": {}}}],
-    "functions": [{"name": "b", "parameters": {}}],
-    "function_call": {"name": "a"},
-    "choices": [
-        {
-            "index": 0, "finish_reason": "length",
-            "message": {
-                "tool_calls": [
-                    {"id": "c", "type": "function", "function": {"name": "a", "arguments": "{}"}},
-                    {"id": "d", "type": "custom", "custom": {"name": "q", "input": "free"}},
-                ],
-                "function_call": {"name": "a", "arguments": "{}"},
-            },
-        },
-        {"index": 1, "finish_reason": "stop", "message": {"function_call": {"name": "a", "arguments": "{}"}}},
-    ],
-}  # fmt: skip
-RECORDS = {
-    "responses": RESPONSE,
-    "chat": CHAT,
-    "pair": {"ts": 1, "request": {"model": "m", "tools": CHAT["tools"], "body": None}, "response": CHAT},
-    "batch": {"custom_id": "x", "response": {"status_code": 200, "body": RESPONSE}, "error": {"code": "x"}},
-    "page": {"object": "list", "data": [RESPONSE, CHAT], "has_more": True},
-    "stream": {"response": [{"object": "chat.completion.chunk", "id": "i", "choices": [{"index": 0, "delta": {}}]}]},
-}
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a record at which something stands."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, element in inner for place in places(element, (*path, key)))]
-
-
-def with_value(record: Any, path: tuple[Any, ...], value: Any) -> Any:
-    if not path:
-        return value
-    copy = dict(record) if isinstance(record, dict) else list(record)
-    copy[path[0]] = with_value(record[path[0]], path[1:], value)
-    return copy
-
-
-def assert_sound(outcome: list[Turn] | Unread | Page) -> None:
-    for one in outcome.outcomes if isinstance(outcome, Page) else [outcome]:
-        if isinstance(one, Unread):
-            "".join([one.reason, *one.keys]).encode()
-            continue
-        for turn in one:
-            texts = (turn.response_id, turn.model, turn.response_status, turn.finish_reason, turn.truncation)
-            calls = [(c.call_id, c.tool_name, c.tool_namespace, c.arguments) for c in turn.calls]
-            for text in (*texts, *(text for call in calls for text in call)):
-                assert text is None or text.encode().decode() == text
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_any_value_at_any_place_of_a_record_is_read_or_named(name: str) -> None:
-    record = RECORDS[name]
-    for path in places(record):
-        for value in VALUES:
-            raw = json.dumps(with_value(record, path, value)).encode()
-            assert_sound(read_record(raw, Toolsets()))
-        for odd in (b"1e400", b"9" * 5000, b'"\\ud83d\\ud83d"', b"[" * 600 + b"]" * 600):
-            raw = json.dumps(with_value(record, path, "@odd@")).encode().replace(b'"@odd@"', odd)
-            assert_sound(read_record(raw, Toolsets()))
-
-
-@pytest.mark.parametrize("name", ["responses", "chat"])
-def test_a_string_of_any_value_at_any_place_of_a_side_is_read_or_refused(name: str) -> None:
-    """The same one level down, where a broken text inside the record may be refused and nothing else may happen."""
-    record = RECORDS[name]
-    for path in places(record):
-        text = json.dumps(with_value(record, path, "@odd@"))
-        for odd in ("1e400", '"\\ud83d"', '"\\\\ud83d"', "NaN", "{", "[" * 2000 + "]" * 2000, '"\\u0000"'):
-            raw = json.dumps({"request": {}, "response": text.replace('"@odd@"', odd)}).encode()
-            try:
-                assert_sound(read_record(raw, Toolsets()))
-            except UndecodableError as error:
-                assert error.position is None

@@ -45,7 +45,8 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
             if item.name or arguments:
                 calls.append(_call(item, arguments, form))
         elif kind == _CUSTOM_CALL:
-            calls.append(_call(item, text_or_none(item.input), FORM_TEXT if item.input is not None else FORM_ABSENT))
+            text = text_or_none(item.input)
+            calls.append(_call(item, text, FORM_ABSENT if text is None else FORM_TEXT))
         elif not isinstance(kind, str):
             strangers += 1
         elif kind in _LOADING and item.tools is not NOTHING:

@@ -38,7 +38,7 @@ def read_side(text: bytes, toolsets: Toolsets) -> Side:
         if text.startswith(b"{"):
             body = decode_body(text)
             inner = body.body
-            if inner is NOTHING or body.choices is not None or body.output is not None:
+            if inner is NOTHING or bytes(inner) == b"null" or body.choices is not None or body.output is not None:
                 return Side([body], text)
             text = bytes(inner)
         elif text.startswith(b'"'):

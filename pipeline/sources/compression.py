@@ -10,8 +10,6 @@ import bz2
 import zlib
 from collections.abc import Callable, Iterator
 
-from pyarrow import CompressedInputStream, PythonFile
-
 from pipeline.sources.streams import ChunkStream, Fault
 
 _PIECE_BYTES = 1 << 14  # of gzip: comes to 16 MiB at the very most
@@ -116,6 +114,8 @@ def unzstd(chunks: Iterator[bytes]) -> Iterator[bytes]:
     A read that fails says nothing of the bytes it has already put into the buffer. They are found by filling the
     buffer with 0xFF first, which no UTF-8 text contains.
     """
+    from pyarrow import CompressedInputStream, PythonFile  # slow to import, and few files need it
+
     file = ChunkStream(chunks)
     stream = CompressedInputStream(PythonFile(file, "r"), "zstd")
     buffer = bytearray(_OUTPUT_BYTES)

@@ -37,7 +37,9 @@ ARRAY_NOT_CLOSED = "cut off: the array of the records before is never closed"
 _BOM = b"\xef\xbb\xbf"
 _EXCERPT_BYTES = 120
 _LOOKAHEAD_BYTES = 4096
-_ARRAY_OF_RECORDS = re.compile(rb'\[[ \t\r\n]*+(?:[{\[\]]|(?:"(?:[^"\\\n]++|\\[^\n])*+"|[-+.0-9A-Za-z]++)[ \t\r\n]*+,)')
+_ARRAY_OF_RECORDS = re.compile(
+    rb'\[[ \t\r\n]*+(?:[{\[\]]|(?:"(?:[^"\\\n]++|\\[^\n])*+"|-?[0-9][-+.0-9eE]*+|true|false|null)[ \t\r\n]*+,)'
+)
 _COMMA_GAP = re.compile(rb"[ \t\r\n]*+,[ \t\r\n]*+(?=\{)")
 _LINE_GAP = re.compile(rb"[ \t\r]*+\n[ \t\r\n]*+(?=\{)")
 _HEAD = re.compile(rb'[{\[][ \t\r\n]{0,40}+(?:"[^"\\\n]{1,40}+"[ \t]{0,4}+:[ \t]{0,4}+(?:"(?:[a-z]{2,12}+[_-])?)?)?')

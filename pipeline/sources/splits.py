@@ -14,7 +14,7 @@ from pipeline.sources.decoding import decode
 from pipeline.sources.paths import STDIN
 from pipeline.sources.streams import FileStream
 
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 18
 _HEAD_BYTES = 1 << 12
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
 # No JSON value holds these bytes, so that the framer starts afresh there, whatever came before.
@@ -116,22 +116,20 @@ def _can_be_cut(file: FileIO) -> bool:
 
 
 def _cut(file: FileIO, whole: FileSlice, split_bytes: int) -> Iterator[FileSlice]:
-    """The slice in pieces. The file is read once, in order, and no further than the last place to cut."""
+    """The slice in pieces. The file is read once, in order, no further than the last place to cut, without copies."""
     start, first_line, stop = whole.start, whole.first_line, whole.start + whole.size
-    base, line, text = start, first_line, b""  # of the text in hand: its offset, and the line there
+    buffer = bytearray(_READ_BYTES)
+    view = memoryview(buffer)
+    base, line, kept = start, first_line, 0  # offset and line of the buffer's first byte; bytes of the read before
     file.seek(start)
-    while start + split_bytes < stop and (chunk := file.read(min(_READ_BYTES, stop - file.tell()))):
-        kept = text[-_CUT_BYTES:]
-        line += _line_feeds(text[: len(text) - len(kept)])
-        base += len(text) - len(kept)
-        text = kept + chunk
-        while match := _CUT.search(text, max(0, start + split_bytes - base)):
-            cut, cut_line = base + match.end(), line + _line_feeds(text[: match.end()])
+    while start + split_bytes < stop and (count := file.readinto(view[kept:])):
+        filled = kept + count
+        while match := _CUT.search(buffer, max(0, start + split_bytes - base), filled):
+            cut, cut_line = base + match.end(), line + buffer.count(b"\n", 0, match.end())
             yield FileSlice(whole.path, start, cut, first_line, cut - start)
             start, first_line = cut, cut_line
-    yield FileSlice(whole.path, start, whole.end, first_line, stop - start)
-
-
-def _line_feeds(text: bytes) -> int:
-    # ``bytes.count`` looks at every byte in turn; ``replace`` jumps from one to the next, five times as fast on a log.
-    return len(text) - len(text.replace(b"\n", b""))
+        kept = min(_CUT_BYTES, filled)
+        line += buffer.count(b"\n", 0, filled - kept)
+        base += filled - kept
+        buffer[:kept] = buffer[filled - kept : filled]
+    yield FileSlice(whole.path, start, None, first_line, stop - start)

@@ -41,9 +41,9 @@ LAYOUTS: list[tuple[str, bytes, list[tuple[bytes, int, int]], list[tuple[int, in
     ),
     (
         "text is a reject a line",
-        b'x"} \n' + ONE + b'\ndata: {"a":1}\n[2026-01-01 10:00] INFO {}\n' + TWO,
-        [(ONE, 2, 5), (TWO, 5, 54)],
-        [(1, 0, 3, NOT_JSON), (3, 13, 13, NOT_JSON), (4, 27, 26, NOT_JSON)],
+        b'x"} \n' + ONE + b'\ndata: {"a":1}\n[2026-01-01 10:00] INFO {}\n[W, {\n' + TWO,
+        [(ONE, 2, 5), (TWO, 6, 60)],
+        [(1, 0, 3, NOT_JSON), (3, 13, 13, NOT_JSON), (4, 27, 26, NOT_JSON), (5, 54, 5, NOT_JSON)],
     ),
     ("a line torn in a string", b'{"a":"x\n' + ONE + b"\n" + TWO, [(ONE, 2, 8), (TWO, 3, 16)], [(1, 0, 7, TORN)]),
     ("a line torn after a comma", b'{"a":1,\n' + ONE + b"\n", [(ONE, 2, 8)], [(1, 0, 7, TORN)]),
