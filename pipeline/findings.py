@@ -143,8 +143,9 @@ def check_files(
 ) -> Iterator[Checked]:
     """What the batches of some files come to, in log order, whatever the number of ``jobs``.
 
-    In this process, or in workers where there is more than one split of about ``split_bytes`` to share out. A file that
-    cannot be opened is a reject. ``on_bytes`` is told how many bytes of the files have been read since the last time.
+    In this process, or in workers where there is more than one split of about ``split_bytes`` to share out; standard
+    input is this process's alone. A file that cannot be opened is a reject. ``on_bytes`` is told how many bytes of the
+    files have been read since the last time.
 
     Raises:
         PipelineError: a file cannot be opened any more.
@@ -152,6 +153,7 @@ def check_files(
     readable = [file for file in files if file == STDIN or os.access(file, os.R_OK)]
     if len(readable) < len(files):
         yield _unopened([file for file in files if file not in set(readable)])
+    jobs = 1 if STDIN in readable else jobs
     splits = plan_splits(readable, split_bytes=split_bytes if jobs > 1 else sys.maxsize)
     first_two = list(islice(splits, 2))
     splits = chain(first_two, splits)

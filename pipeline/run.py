@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -241,8 +242,21 @@ def map_splits(work: Callable[[T], R], splits: Iterable[T], jobs: int) -> Iterat
     if jobs <= 1:
         yield from map(work, splits)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=leave_garbage) as executor:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_set_up_worker) as executor:
         yield from _in_order(executor, work, splits, jobs * _SPLITS_AHEAD_PER_WORKER)
+
+
+def _set_up_worker() -> None:
+    """Ctrl-C reaches workers too: they end at once, without a word, and their parent says so."""
+    leave_garbage()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _hold_interrupts(held=False)
+
+
+def _hold_interrupts(*, held: bool) -> None:
+    """Let interrupts of this thread wait, or come. A process started meanwhile inherits that."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def leave_garbage() -> None:
@@ -255,12 +269,26 @@ def leave_garbage() -> None:
 
 
 def _in_order(executor: Executor, work: Callable[[T], R], splits: Iterable[T], ahead: int) -> Iterator[R]:
+    def submit(split: T) -> Future[R]:
+        # A worker may be started here. Until it is set up it would answer an interrupt with a traceback.
+        _hold_interrupts(held=True)
+        try:
+            return executor.submit(work, split)
+        finally:
+            _hold_interrupts(held=False)
+
     waiting = iter(splits)
-    running: deque[Future[R]] = deque(executor.submit(work, split) for split in islice(waiting, ahead))
+    running: deque[Future[R]] = deque(map(submit, islice(waiting, ahead)))
     try:
         while running:
             yield running.popleft().result()
-            running.extend(executor.submit(work, split) for split in islice(waiting, 1))
+            running.extend(map(submit, islice(waiting, 1)))
+    except KeyboardInterrupt:
+        # Nobody waits for what they are at. Cancelled futures would trip up an executor whose workers are gone.
+        running.clear()
+        for worker in active_children():
+            worker.terminate()
+        raise
     finally:
         for future in running:
             future.cancel()

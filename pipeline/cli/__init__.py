@@ -49,6 +49,9 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[cmd_name]).command
+        if command.help:
+            # Click wants a control character where a raw docstring has this mark: the lines that follow are not joined.
+            command.help = command.help.replace("\\b\n", "\b\n")
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from pipeline.verdicts import ARGUMENTS_UNPARSEABLE, FAULTS, STATE_BY_NAME, STATES, State
@@ -31,4 +33,5 @@ def _words(state: State, *, whole: bool) -> str:
 
 
 def _wrapped(text: str, mark: str = "") -> str:
-    return click.wrap_text(mark + text, 78, initial_indent="  ", subsequent_indent="  " + " " * len(mark))
+    indent = "  " + " " * len(mark)
+    return textwrap.fill(mark + text, 78, initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False)

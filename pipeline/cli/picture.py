@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rich import console as rich_console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -60,7 +61,10 @@ def show_ingested(console: Console, done: Ingested, lake: str) -> None:
     if done.duplicates:
         console.print(Text(f"{_count(done.duplicates, 'turn')} stood there already: noted as duplicates"))
     if done.torn:
-        console.print(Text(f"{_count(done.torn, 'file')} ended in a half-written line: read again once it has grown"))
+        ended = "1 file ends in a record" if done.torn == 1 else f"{done.torn:,} files end in records"
+        console.print(Text(f"{ended} that cannot be read: read again once there is more of it"))
+    for file, reason in list(done.checked.unreadable_files().items())[:_LOCATED_SHOWN]:
+        console.print(Text(f"nothing could be read in {printable(file)}: {printable(reason)}", style="yellow"))
     if done.checked.calls:
         console.print()
         console.print(Padding(_states(done.checked), _INDENT))
@@ -113,7 +117,7 @@ def _rate(checked: Checked) -> Text:
     rate = checked.finding_count / judged
     text = Text("violation rate  ")
     text.append(f"{rate:.2%}", style="bold red" if checked.finding_count else "bold green")
-    text.append(f"  ({checked.finding_count:,} of {judged:,} judged calls; cut and unjudged stand beside it)")
+    text.append(f"  ({checked.finding_count:,} of {judged:,} judged calls; cut and unjudged beside it)")
     return text
 
 
@@ -148,16 +152,15 @@ def _group(key: GroupKey, group: Group, style: str) -> Text:
     return text
 
 
-def _repairs(checked: Checked) -> Table | None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(overflow="fold")
+def _repairs(checked: Checked) -> RenderableType | None:
+    parts: list[RenderableType] = []
     for state in STATES:
         if checked.states[state.name] and state.repairs and state.outcome != USABLE:
-            text = Text(state.name, style=_STYLE_BY_OUTCOME[state.outcome])
+            repairs = Table.grid(padding=(0, 1, 0, 0))
             for repair in state.repairs:
-                text.append(f"\n- {repair}", style="default")
-            table.add_row(text)
-    return table if table.row_count else None
+                repairs.add_row("-", repair)
+            parts += [Text(state.name, style=_STYLE_BY_OUTCOME[state.outcome]), repairs]
+    return rich_console.Group(*parts) if parts else None
 
 
 def _rejects(rejects: list[Located], checked: Checked) -> Table | None:

@@ -22,9 +22,14 @@ def console(*, stderr: bool = False) -> Console:
     """A console on one of the streams: coloured on a terminal, plain and 80 columns wide elsewhere; NO_COLOR holds."""
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the command, which knows its exit codes."""
+            raise  # noqa: PLE0704 -- the error that rich is handling
+
     stream = sys.stderr if stderr else sys.stdout
     terminal = stream.isatty()
-    return Console(
+    return Piped(
         file=stream if terminal else cast("IO[str]", _WithoutTrailingBlanks(stream)),
         width=None if terminal else PIPE_COLUMNS,
         highlight=False,

@@ -9,7 +9,6 @@ file, add its line below, and put an example with its right answer into ``tests/
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from msgspec import Struct
 

@@ -19,6 +19,9 @@ from pipeline.records import ToolDefinition
 from pipeline.run import Judge, Settings
 from pipeline.sources import Split
 
+#: Keys of definitions that a process keeps, so as not to stage them again and again.
+_DEFINITIONS_KEPT = 100_000
+
 
 class Task(Struct):
     """One split to be staged. ``places``: of each source file, the name of its place.
@@ -45,10 +48,25 @@ class StagedSplit(Struct):
     checked: Checked
 
 
+class _Bench:
+    """What a process keeps from one split of a run to the next: what it learned of toolsets, and has told of tools."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.judge = Judge(settings)
+        self._told: set[str] = set()
+
+    def untold(self, definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+        """Definitions not staged by this process yet, each once: its splits land in the order of their staging."""
+        if len(self._told) > _DEFINITIONS_KEPT:
+            self._told.clear()
+        new = {one.key: one for one in definitions if one.key not in self._told}
+        self._told.update(new)
+        return list(new.values())
+
+
 @lru_cache(maxsize=1)
-def _judge_of_run(staging: Path, settings: Settings) -> Judge:  # noqa: ARG001 -- the directory stands for the run
-    """The judge of this process, which keeps what it has learned from one split to the next of the same run."""
-    return Judge(settings)
+def _bench(staging: Path, settings: Settings) -> _Bench:  # noqa: ARG001 -- the directory stands for the run
+    return _Bench(settings)
 
 
 def stage(task: Task, staging: Path, settings: Settings, ingested_at: datetime) -> StagedSplit:
@@ -62,12 +80,12 @@ def stage(task: Task, staging: Path, settings: Settings, ingested_at: datetime) 
     pieces = [piece for piece in task.split.slices if piece.path not in lost]
     account = Account(pieces)
     checked = Checked()
-    judge = _judge_of_run(staging, settings)
+    bench = _bench(staging, settings)
     with StagedWriter(staging, f"{task.number:06d}") as writer:
-        for batch in judge.batches(Split(tuple(pieces)), on_block=account.take_block, places=task.places):
+        for batch in bench.judge.batches(Split(tuple(pieces)), on_block=account.take_block, places=task.places):
             for table, rows in land(batch, ingested_at).items():
                 writer.write(table, rows)
-            writer.write("tools", tools(_distinct(batch.definitions)))
+            writer.write("tools", tools(bench.untold(batch.definitions)))
             account.take_batch(batch)
             part = check_batch(batch, show_all=False)
             part.groups = {}
@@ -97,7 +115,3 @@ def _digests(task: Task) -> tuple[dict[str, str], list[str]]:
                 if piece.end == size:
                     lost.append(path)
     return digests, lost
-
-
-def _distinct(definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
-    return list({definition.key: definition for definition in definitions}.values())

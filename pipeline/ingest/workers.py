@@ -15,6 +15,7 @@ from threading import Thread
 from typing import TypeVar
 
 from pipeline.errors import PipelineError
+from pipeline.run import leave_garbage
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -68,6 +69,7 @@ def _begin_worker() -> None:
     A worker that waits for work holds both ends of the pipe it waits at, so that it would never learn of a parent that
     was killed, and would wait for ever.
     """
+    leave_garbage()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -1,14 +1,15 @@
 """Logs in small for the tests of ingest, what a lake holds of them, and the command as a program that can be told to die.
 
 As a program it is the command line itself. ``DIE_AT`` names a checkpoint (``*``: any), ``DIE_COUNT`` which time it is
-met, and ``DIE_WHO`` the process that dies there: ``self``, or the ``parent`` of the worker that meets it. ``SPLIT_BYTES`` makes
-small splits, and a commit after each.
+met, and ``DIE_WHO`` the process that dies there: ``self``, or the ``parent`` of the worker that meets it.
+``SPLIT_BYTES`` makes small splits, and a commit after each. ``FILE_BYTES`` is the size that no file may exceed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -135,6 +136,43 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     )
 
 
+def workers_of(pid: int) -> list[int]:
+    """Processes that a process has started and that live."""
+    return [
+        int(status.parent.name)
+        for status in Path("/proc").glob("[0-9]*/stat")
+        if (fields := _status(status)) and fields[1] == str(pid) and fields[0] != "Z"
+    ]
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    fields = _status(Path("/proc", str(pid), "stat"))
+    return bool(fields) and fields[0] != "Z"
+
+
+def _status(path: Path) -> list[str]:
+    """State and parent of a process, and more; nothing where it has gone."""
+    try:
+        return path.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def killed_over(number: int) -> int:
+    """Work for a worker: the number again, but 3 is too much."""
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def out_of_memory_over(number: int) -> int:
+    """Work for a worker: the number again, but 3 is too much."""
+    if number == 3:
+        raise MemoryError
+    return number
+
+
 def _die_where_told() -> None:
     name, times, who = os.environ.get("DIE_AT"), int(os.environ.get("DIE_COUNT", "1")), os.environ.get("DIE_WHO")
     met = count(1)
@@ -151,6 +189,8 @@ def _die_where_told() -> None:
 if __name__ in ("__main__", "__mp_main__"):
     _die_where_told()
 if __name__ == "__main__":
+    if "FILE_BYTES" in os.environ:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["FILE_BYTES"]),) * 2)
     if "SPLIT_BYTES" in os.environ:
         ingestion.SPLIT_BYTES = ingestion._SMALLEST_SPLIT_BYTES = int(os.environ["SPLIT_BYTES"])
         ingestion._COMMIT_EVERY_S = 0.0

@@ -69,13 +69,12 @@ def test_a_log_read_at_any_moments_of_its_growth_gives_the_rows_of_one_reading(
 def test_whatever_happens_to_names_every_answer_is_there_once(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 -- names and moments, no secrets
     lake, logs = tmp_path / "lake", _Logs(tmp_path / "logs", chance)
-    for _ in range(8):
-        for _ in range(chance.randint(1, 3)):
-            logs.change()
+    for _ in range(12):
+        logs.change()
         land(lake, *logs.files())
     expected = fresh_rows(tmp_path / "whole", *logs.files())
     assert _without_places(rows_of(lake)) == _without_places(expected)
-    assert land(lake, *logs.files()).rows == {}
+    assert {"turns", "calls", "rejects"} & land(lake, *logs.files()).rows.keys() == set()
 
 
 class _Logs:
