@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import signal
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from itertools import islice
-from multiprocessing import active_children, get_context
-from typing import NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import pyarrow as pa
 from msgspec import Struct, field
@@ -22,17 +17,12 @@ from pipeline.interning import Toolsets
 from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
 from pipeline.sources import FileSlice, Split, read_blocks, split_documents
 
-T = TypeVar("T")
-R = TypeVar("R")
-
 #: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
 BATCH_TURNS = 8192
 #: Bytes of records after which a batch is judged all the same, since its texts are all held.
 BATCH_BYTES = 48 << 20
 #: Bytes of a file that are cut into records at a time: what a core keeps at hand. Larger blocks are slower.
 BLOCK_BYTES = 128 << 10
-#: Results that may wait for an earlier one when several workers run.
-_SPLITS_AHEAD_PER_WORKER = 2
 _EXCERPT_BYTES = 160
 #: Records that are tried at once as plain ones.
 _PLAIN_RECORDS = 16
@@ -232,66 +222,6 @@ class Judge:
 def source_name(path: str) -> str:
     """A path as it stands in ``source_file``: bytes of it that are no UTF-8 are escaped."""
     return path.encode("utf-8", "backslashreplace").decode()
-
-
-def map_splits(work: Callable[[T], R], splits: Iterable[T], jobs: int) -> Iterator[R]:
-    """``work`` on every split, results in the order of the splits, a bounded number of them ahead.
-
-    With one job all runs in this process. Workers are spawned, not forked: threads of Arrow do not survive a fork.
-    """
-    if jobs <= 1:
-        yield from map(work, splits)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_set_up_worker) as executor:
-        yield from _in_order(executor, work, splits, jobs * _SPLITS_AHEAD_PER_WORKER)
-
-
-def _set_up_worker() -> None:
-    """Ctrl-C reaches workers too: they end at once, without a word, and their parent says so."""
-    leave_garbage()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _hold_interrupts(held=False)
-
-
-def _hold_interrupts(*, held: bool) -> None:
-    """Let interrupts of this thread wait, or come. A process started meanwhile inherits that."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK if held else signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def leave_garbage() -> None:
-    """Stop looking for reference cycles in this process: records make millions of values and no cycles.
-
-    The collector would walk all values that wait for their batch, again and again, and find nothing.
-    """
-    gc.freeze()
-    gc.disable()
-
-
-def _in_order(executor: Executor, work: Callable[[T], R], splits: Iterable[T], ahead: int) -> Iterator[R]:
-    def submit(split: T) -> Future[R]:
-        # A worker may be started here. Until it is set up it would answer an interrupt with a traceback.
-        _hold_interrupts(held=True)
-        try:
-            return executor.submit(work, split)
-        finally:
-            _hold_interrupts(held=False)
-
-    waiting = iter(splits)
-    running: deque[Future[R]] = deque(map(submit, islice(waiting, ahead)))
-    try:
-        while running:
-            yield running.popleft().result()
-            running.extend(map(submit, islice(waiting, 1)))
-    except KeyboardInterrupt:
-        # Nobody waits for what they are at. Cancelled futures would trip up an executor whose workers are gone.
-        running.clear()
-        for worker in active_children():
-            worker.terminate()
-        raise
-    finally:
-        for future in running:
-            future.cancel()
 
 
 def one_split(path: str) -> Split:

@@ -12,6 +12,7 @@ from typing import cast
 
 _UNUSED = ("numpy", "pandas")
 _ARROW_COMMANDS = frozenset({"check", "ingest", "report", "sql"})
+_READING_COMMANDS = frozenset({"check", "ingest"})
 
 
 def _import_pyarrow_alone() -> None:
@@ -32,6 +33,10 @@ def main() -> None:
     """Run the command line."""
     if not _ARROW_COMMANDS.isdisjoint(sys.argv):
         _import_pyarrow_alone()
+    if not _READING_COMMANDS.isdisjoint(sys.argv):
+        from pipeline.workers import leave_garbage
+
+        leave_garbage()
     from pipeline.cli import main as command_line
 
     command_line()

@@ -14,6 +14,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     frozenset(floor.split())
     for floor in (
         "errors verdicts records printable exactjson",
+        "workers",
         "tables toolset",
         "batches",
         "jsontext toolschema",
@@ -25,7 +26,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "lake reports",
         "run fetch",
         "landing findings",
-        "ingest",
+        "checking ingest",
         "cli",
         "start",
     )

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_reading import judged, reading_plainly
 
-from pipeline.findings import Checked, check_files
+from pipeline.checking import check_files
+from pipeline.findings import Checked
 from pipeline.run import Settings
 
 GOLDEN = Path(__file__).parent / "formats" / "golden"

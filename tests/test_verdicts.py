@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rfc8259 import FAULTS as FAULT_TABLE
 
-from pipeline.findings import Checked, check_files
+from pipeline.checking import check_files
+from pipeline.findings import Checked
 from pipeline.run import Settings
 from pipeline.supplied import read_supplied
 from pipeline.verdicts import FAULTS, FINDING, OUTCOMES, STATE_BY_NAME, STATES, USABLE

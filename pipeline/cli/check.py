@@ -10,10 +10,11 @@ from typing import IO, Any
 
 import click
 
+from pipeline.checking import SPLIT_BYTES, check_files
 from pipeline.cli.cells import json_bytes
 from pipeline.cli.terminal import console, progress
 from pipeline.errors import EXIT_CLEAN, EXIT_FINDINGS, PipelineError
-from pipeline.findings import SPLIT_BYTES, Checked, check_files
+from pipeline.findings import Checked
 from pipeline.run import Located, Settings
 from pipeline.sources import STDIN, find_files
 from pipeline.supplied import read_supplied

@@ -17,12 +17,12 @@ from msgspec import Struct, field
 from pipeline.errors import PipelineError
 from pipeline.findings import Checked
 from pipeline.ingest.staging import StagedSplit, Task, stage
-from pipeline.ingest.workers import map_in_order
 from pipeline.lake.decisions import Decision
 from pipeline.lake.files import FileRead
 from pipeline.lake.store import Lake
 from pipeline.run import Settings, source_name
 from pipeline.sources import STDIN, Split, plan_splits
+from pipeline.workers import map_in_order
 
 #: What a worker stages at a time at the very most. A part of a table is what one split brings.
 SPLIT_BYTES = 128 << 20

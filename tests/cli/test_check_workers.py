@@ -16,8 +16,9 @@ import pytest
 from command_line import run
 from sample_calls import TOOLS, call, response, write
 
+from pipeline.checking import check_files
 from pipeline.cli import check as check_command
-from pipeline.findings import Checked, check_files
+from pipeline.findings import Checked
 from pipeline.run import Settings
 
 SPLIT_BYTES = 20_000
@@ -77,7 +78,7 @@ def test_progress_counts_every_byte_once_whoever_reads(logs: list[str]) -> None:
 
 
 def test_one_split_starts_no_workers(logs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.findings.map_splits", None)
+    monkeypatch.setattr("pipeline.checking.map_in_order", None)
     assert len(list(check_files(logs, Settings(), jobs=2))) == 1
 
 

@@ -33,10 +33,9 @@ from ingest_driver import (
 from pipeline.cli import main
 from pipeline.errors import PipelineError
 from pipeline.ingest import ingestion
-from pipeline.ingest.workers import map_in_order
 from pipeline.lake.manifest import MANIFEST_NAME
 from pipeline.lake.store import Lake
-
+from pipeline.workers import map_in_order
 
 
 @pytest.fixture

@@ -115,9 +115,7 @@ KILLS = [
 def test_killed_at_a_checkpoint_the_next_run_ends_with_the_same_rows(
     place: Path, killed: Path, expected: Rows, name: str, times: int, who: str, jobs: str
 ) -> None:
-    run = start(
-        *_arguments(killed, place, "--jobs", jobs), DIE_AT=name, DIE_COUNT=str(times), DIE_WHO=who, **SMALL
-    )
+    run = start(*_arguments(killed, place, "--jobs", jobs), DIE_AT=name, DIE_COUNT=str(times), DIE_WHO=who, **SMALL)
     run.communicate()
     assert run.returncode == -signal.SIGKILL
     _goes_on(killed, place, expected)

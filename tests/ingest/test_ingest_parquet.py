@@ -99,9 +99,7 @@ def test_the_rows_are_what_check_says_of_the_same_files(tmp_path: Path, jobs: in
         patch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 30_000)
         done = land(tmp_path / "lake", *files, jobs=jobs)
     rows = rows_of(tmp_path / "lake")
-    checked = json.loads(
-        CliRunner().invoke(main, ["check", *map(str, files), "--format", "json", "--show-all"]).stdout
-    )
+    checked = json.loads(CliRunner().invoke(main, ["check", *map(str, files), "--format", "json", "--show-all"]).stdout)
     repeated = {(row["source_file"], row["source_line"]) for row in rows["duplicates"]}
     told = [call for call in checked["calls"] if (call["source_file"], call["source_line"]) not in repeated]
     assert len(checked["calls"]) > len(told) > 100
