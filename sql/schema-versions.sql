@@ -20,7 +20,6 @@ WITH versions AS (
     WHERE tool_key IS NOT NULL
         AND made_between(created_at, $since, $until)
         AND matches(model, $model)
-        AND matches(tool_label(tool_namespace, tool_name), $tool)
     GROUP BY tool_key
 )
 SELECT
@@ -39,5 +38,6 @@ SELECT
     unjudged
 FROM versions JOIN tools USING (tool_key)
 WHERE calls >= $min_calls
+    AND matches(tool_label(tool_namespace, tool_name), $tool)
 QUALIFY count(*) OVER (PARTITION BY tool) >= $min_versions
 ORDER BY tool, first_made NULLS LAST, version

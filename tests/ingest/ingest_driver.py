@@ -1,4 +1,4 @@
-"""Logs in small for the tests of ingest, what a lake holds of them, and the command as a program that can be told to die.
+"""Logs in small for the tests of ingest, what a lake holds of them, and the command as a program that dies when told.
 
 As a program it is the command line itself. ``DIE_AT`` names a checkpoint (``*``: any), ``DIE_COUNT`` which time it is
 met, and ``DIE_WHO`` the process that dies there: ``self``, or the ``parent`` of the worker that meets it.
@@ -173,21 +173,20 @@ def out_of_memory_over(number: int) -> int:
     return number
 
 
-def _die_where_told() -> None:
-    name, times, who = os.environ.get("DIE_AT"), int(os.environ.get("DIE_COUNT", "1")), os.environ.get("DIE_WHO")
+def die_at(where: str, times: int = 1, who: str = "self") -> None:
+    """Have this process, or the parent of the worker that it is, killed when a checkpoint is met so many times."""
     met = count(1)
 
-    def reached(point: str) -> None:
-        if name in ("*", point) and next(met) == times:
+    def reached(name: str) -> None:
+        if where in ("*", name) and next(met) == times:
             os.kill(os.getppid() if who == "parent" else os.getpid(), signal.SIGKILL)
 
-    if name:
-        checkpoints.reached = reached
+    checkpoints.reached = reached
 
 
 # Workers import this file as well, under another name.
-if __name__ in ("__main__", "__mp_main__"):
-    _die_where_told()
+if __name__ in ("__main__", "__mp_main__") and "DIE_AT" in os.environ:
+    die_at(os.environ["DIE_AT"], int(os.environ.get("DIE_COUNT", "1")), os.environ.get("DIE_WHO", "self"))
 if __name__ == "__main__":
     if "FILE_BYTES" in os.environ:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["FILE_BYTES"]),) * 2)

@@ -54,20 +54,19 @@ def _run(*arguments: str) -> tuple[int, str, str]:
 def test_the_summary_goes_to_standard_error_and_nothing_else_is_printed(place: Path) -> None:
     code, printed, told = _run("logs", "--lake", "lake")
     files_and_rows, states, rate, unrecognised = told.split("\n\n")
-    assert (code, printed, files_and_rows) == (
-        1,
-        "",
-        "2 files: 2 new\n"
-        "landed in lake: 4 calls, 2 violations, 3 turns, 1 tools, 1 rejects\n"
+    assert (code, printed) == (1, "")
+    assert files_and_rows.splitlines() == [
+        "2 files: 2 new",
+        "landed in lake: 4 calls, 2 violations, 3 turns, 1 tools, 1 rejects",
         "1 file ends in a record that cannot be read: read again once there is more of it",
-    )
+    ]
     assert re.findall(r"(\S+) +([1-9]\d*) ", states) == [
         ("dispatchable", "2"),
         ("arguments-violate-schema", "1"),
         ("unknown-tool", "1"),
     ]
     assert "violation rate  50.00%  (2 of 4 judged calls" in rate
-    assert unrecognised.splitlines()[1:] == ["  1×  no answer of a format known here; keys: event"]
+    assert unrecognised.splitlines()[1].endswith("  no answer of a format known here; keys: event")
     assert _run("logs", "--lake", "lake") == (0, "", "2 files: 2 unchanged\nlanded in lake: nothing new\n")
 
 
@@ -245,7 +244,7 @@ def test_results_come_in_order_and_only_a_few_are_worked_out_ahead() -> None:
     results = map_in_order(abs, numbers(), 2)
     assert [next(results) for _ in range(20)] == list(range(20))
     assert len(taken) <= 24
-    results.close()
+    assert sum(results) == sum(range(20, 1000))
 
 
 def test_memory_that_runs_out_in_a_run_leaves_the_lake_as_it_was(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

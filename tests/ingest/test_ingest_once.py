@@ -205,7 +205,10 @@ def test_renamed_copied_and_both_add_nothing(lake: Path, log: Path) -> None:
     assert land(lake, renamed, copied).decisions == {"unchanged": 1, "copy": 1}
     renamed.unlink()
     # The owner is gone: what it had goes over to a file of the same content.
-    assert land(lake, copied, shutil.copy(copied, log.with_name("d.jsonl"))).decisions == {"unchanged": 1, "moved": 1}
+    assert land(lake, copied, Path(shutil.copy(copied, log.with_name("d.jsonl")))).decisions == {
+        "unchanged": 1,
+        "moved": 1,
+    }
     assert rows_of(lake) == before
 
 
@@ -215,11 +218,11 @@ def test_a_renamed_file_that_grew_and_a_copy_that_grew_bring_what_they_gained(
     write_log(log, *answers(0, 4))
     land(lake, log)
     renamed = log.rename(log.with_name("b.jsonl"))
-    copied = shutil.copy(renamed, log.with_name("c.jsonl"))
+    copied = Path(shutil.copy(renamed, log.with_name("c.jsonl")))
     land(lake, renamed, copied)
     append(renamed, answer("gained", FINE))
-    append(Path(copied), answer("gained by the copy", FINE))
-    assert land(lake, renamed, Path(copied)).decisions == {"grown": 2}
+    append(copied, answer("gained by the copy", FINE))
+    assert land(lake, renamed, copied).decisions == {"grown": 2}
     assert ids(lake) == sorted([f"resp_{number:06d}" for number in range(4)] + ["gained", "gained by the copy"])
 
 

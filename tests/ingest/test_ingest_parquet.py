@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -31,20 +33,21 @@ SHARED = [
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The samples landed, and then again with repeated answers, a replaced file and small splits: parts of all kinds."""
-    place = tmp_path_factory.mktemp("parquet")
-    logs = shutil.copytree(SAMPLES, place / "logs")
-    more = write_log(logs / "more.jsonl", *answers(0, 30), "half", "\n", answer("r", FINE))
-    files = [path for path in sorted(logs.rglob("*.json*")) if path.parent.name != "tools"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ingestion, "SPLIT_BYTES", 9000)
-        patch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 9000)
-        land(place / "lake", *files)
-        write_log(more, *answers(10, 30), answer(None, WRONG))
-        append(logs / "responses-2026-05-01.jsonl", answer("lone \\ud83d", '{"city": "\\ud83d", "days": 1}'))
-        land(place / "lake", *files, jobs=2)
-    return place / "lake"
+def lake(memory: str | None) -> Iterator[Path]:
+    """Samples landed, and once more with repeated answers, a file replaced, and small splits: parts of all kinds."""
+    with TemporaryDirectory(dir=memory) as directory:
+        place = Path(directory)
+        logs = shutil.copytree(SAMPLES, place / "logs")
+        more = write_log(logs / "more.jsonl", *answers(0, 30), "half", "\n", answer("r", FINE))
+        files = [path for path in sorted(logs.rglob("*.json*")) if path.parent.name != "tools"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ingestion, "SPLIT_BYTES", 9000)
+            patch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 9000)
+            land(place / "lake", *files)
+            write_log(more, *answers(10, 30), answer(None, WRONG))
+            append(logs / "responses-2026-05-01.jsonl", answer("lone \\ud83d", '{"city": "\\ud83d", "days": 1}'))
+            land(place / "lake", *files, jobs=2)
+        yield place / "lake"
 
 
 @pytest.fixture(scope="module")

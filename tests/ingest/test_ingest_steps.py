@@ -1,12 +1,10 @@
-"""Any number of runs while logs grow, are replaced, renamed and copied, against one run over what they are in the end."""
+"""Any number of runs while logs grow, are replaced, renamed and copied, against one run over what they come to."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,8 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ingest_driver import BROKEN, FINE, WRONG, Row, answer, fresh_rows, land, lines, rows_of
-
-MEMORY = "/dev/shm"  # noqa: S108 -- a directory of our own is made in it
 
 #: What a log may be made of. ``@`` is replaced by a number of its own.
 PIECES = [
@@ -37,15 +33,6 @@ PIECES = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def memory() -> Iterator[None]:
-    """Keep the lakes in memory, where there is room for it: nothing here asks for what a power cut leaves."""
-    with pytest.MonkeyPatch.context() as patch:
-        if os.access(MEMORY, os.W_OK):
-            patch.setattr("tempfile.tempdir", MEMORY)
-        yield
-
-
 @given(
     pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=8),
     cuts=st.lists(st.integers(0, 4000), max_size=4),
@@ -53,11 +40,11 @@ def memory() -> Iterator[None]:
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_a_log_read_at_any_moments_of_its_growth_gives_the_rows_of_one_reading(
-    pieces: list[str], cuts: list[int], ended: bool
+    memory: str | None, pieces: list[str], cuts: list[int], ended: bool
 ) -> None:
     text = "".join(piece.replace("@", str(number)) for number, piece in enumerate(pieces))
     data = (text if ended else text.rstrip()).encode()
-    with TemporaryDirectory() as directory:
+    with TemporaryDirectory(dir=memory) as directory:
         lake, log = Path(directory, "lake"), Path(directory, "log.jsonl")
         for cut in sorted({min(cut, len(data)) for cut in cuts} | {len(data)}):
             log.write_bytes(data[:cut])
