@@ -8,6 +8,7 @@ namespaces, custom tools, MCP ``inputSchema`` and the ``input_schema`` of other 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -23,6 +24,8 @@ _NAMESPACE_TYPE = "namespace"
 #: A tool with a name that is a server's, not a function's.
 _SERVER_TYPE = "mcp"
 _NOTHING = Raw()
+#: Entries up to this length are remembered, 4,096 of them; longer ones are read each time.
+_LONGEST_KEPT_BYTES = 4096
 
 
 class _Body(Struct, gc=False):
@@ -72,7 +75,11 @@ def read_definitions(array_json: bytes) -> list[ToolDefinition] | None:
     objects = [entry for entry in map(bytes, entries) if entry.startswith(b"{")]
     if entries and not objects:
         return None
-    return [definition for entry in objects for definition in _unfold(entry, None)]
+    return [
+        definition
+        for entry in objects
+        for definition in (_known(entry) if len(entry) <= _LONGEST_KEPT_BYTES else _unfold(entry, None))
+    ]
 
 
 def supplied_definitions(document: bytes) -> list[ToolDefinition] | None:
@@ -90,6 +97,12 @@ def supplied_definitions(document: bytes) -> list[ToolDefinition] | None:
     except UndecodableError:
         return None
     return read_definitions(bytes(listing.tools)) if bytes(listing.tools) else None
+
+
+@lru_cache(maxsize=4096)
+def _known(entry_json: bytes) -> tuple[ToolDefinition, ...]:
+    """The definitions of one entry. A list that is new as a whole mostly holds the tools of the one before it."""
+    return tuple(_unfold(entry_json, None))
 
 
 def _unfold(entry_json: bytes, namespace: str | None) -> Iterator[ToolDefinition]:

@@ -36,7 +36,7 @@ _HEAD_BYTES = 96
 _CANDIDATES_PER_HEAD = 16
 #: What the table may hold before :meth:`Toolsets.renew` empties it.
 _LIMIT_TOOLSETS = 4096
-_LIMIT_BYTES = 32 << 20
+_LIMIT_BYTES = 16 << 20
 
 
 class Toolsets:

@@ -7,8 +7,11 @@ from functools import lru_cache
 from pipeline.records import ToolDefinition
 from pipeline.toolschema import CompiledSchema, compile_schema
 
+#: Compiled schemas that are kept, some 20 kB each. A log in which every toolset is new makes any number.
+_KEPT = 1024
 
-@lru_cache(maxsize=4096)
+
+@lru_cache(maxsize=_KEPT)
 def compiled(parameters: str | None) -> CompiledSchema:
     """The checker for the JSON text of a schema; None accepts any object."""
     return compile_schema(parameters)

@@ -81,7 +81,8 @@ class Progress:
         rate = self._bytes / max(now - self._started, 1e-9)
         text = f"{self._bytes / _BYTES_PER_MB:,.0f} MB  {rate / _BYTES_PER_MB:,.0f} MB/s"
         if self._rows:
-            text = f"{self._rows:,} rows  {text}"
+            rows_per_s = self._rows / max(now - self._started, 1e-9)
+            text = f"{self._rows:,} rows  {rows_per_s:,.0f} rows/s  {text}"
         if self._total_bytes:
             share = min(self._bytes / self._total_bytes, 1.0)
             filled = round(share * 24)

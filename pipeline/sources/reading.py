@@ -14,9 +14,12 @@ from pipeline.records import RecordBlock, Reject
 from pipeline.sources.decoding import Text, decode
 from pipeline.sources.framing import MAX_RECORD_BYTES, Framer
 from pipeline.sources.paths import STDIN
-from pipeline.sources.splits import FileSlice
+from pipeline.sources.splits import HEAD_BYTES, FileSlice, is_plain_object
 from pipeline.sources.streams import FileStream
 from pipeline.sources.window import Window
+
+#: A file up to this size is looked at whole: it may be one line.
+_SMALL_BYTES = 1 << 20
 
 
 def read_blocks(
@@ -34,6 +37,14 @@ def read_blocks(
     Raises: PipelineError: ``file-unreadable`` where the file cannot be opened.
     """
     with _open(piece.path) as file:
+        if isinstance(file, FileIO) and not piece.start:
+            block = _one_line(file, piece, max_record_bytes)
+            if block is not None:
+                if on_bytes is not None:
+                    on_bytes(block.end_offset)
+                yield block
+                return
+            file.seek(0)
         if piece.start and isinstance(file, FileIO):
             file.seek(piece.start)
         stream = FileStream(file, None if piece.end is None else piece.end - piece.start, on_bytes)
@@ -45,6 +56,29 @@ def read_blocks(
             return
         window = Window(text.stream, piece.start, piece.first_line, block_bytes)
         yield from Framer(window, piece.path, block_bytes, max_record_bytes).blocks()
+
+
+def _one_line(file: FileIO, piece: FileSlice, max_record_bytes: int) -> RecordBlock | None:
+    """The block of a small plain file that is one line, an object by its two ends; None where it is anything else.
+
+    What the framer would say of it, for a third of the cost: directories of one answer a file are common.
+    """
+    if not 0 < piece.size <= _SMALL_BYTES or (piece.end is not None and piece.end > _SMALL_BYTES):
+        return None
+    wanted = _SMALL_BYTES + 1 if piece.end is None else piece.end
+    data = file.read(wanted)
+    line = data[:-1] if data.endswith(b"\n") else data
+    if (
+        len(data) > _SMALL_BYTES
+        or len(line) > max_record_bytes
+        or not line.endswith(b"}")
+        or b"\n" in line
+        or b"\r" in line
+        or not is_plain_object(line[:HEAD_BYTES])
+    ):
+        return None
+    ended = len(line) < len(data)
+    return RecordBlock(piece.path, [line], [1], [0], [], len(data), 2 if ended else 1, not ended)
 
 
 def _open(path: str) -> AbstractContextManager[FileIO | BufferedIOBase]:

@@ -15,7 +15,7 @@ from pipeline.sources.paths import STDIN
 from pipeline.sources.streams import FileStream
 
 _READ_BYTES = 1 << 18
-_HEAD_BYTES = 1 << 12
+HEAD_BYTES = 1 << 12
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
 # No JSON value holds these bytes, so that the framer starts afresh there, whatever came before.
 _CUT = re.compile(rb"\}\r?\n(?=\{)")
@@ -104,14 +104,19 @@ def _slices(path: str, split_bytes: int, start: int, line: int, limit: int | Non
         yield FileSlice(path, end=limit)
 
 
+def is_plain_object(head: bytes) -> bool:
+    """Whether a file that begins so is plain text of one object or more: not compressed, not an archive, not binary."""
+    return head.startswith(b"{") and len(head.translate(None, _CONTROLS)) == len(head) and b"ustar" not in head
+
+
 def _can_be_cut(file: FileIO) -> bool:
     """Whether the file is plain text, and no array by its first byte."""
-    head = file.read(_HEAD_BYTES)
-    if head[:1] == b"{" and len(head.translate(None, _CONTROLS)) == len(head) and b"ustar" not in head:
+    head = file.read(HEAD_BYTES)
+    if is_plain_object(head):
         return True  # as decoding would find, which takes ten times as long
     file.seek(0)
-    text = decode(FileStream(file, _HEAD_BYTES))
-    head = text.stream.read(_HEAD_BYTES) or b""
+    text = decode(FileStream(file, HEAD_BYTES))
+    head = text.stream.read(HEAD_BYTES) or b""
     return text.plain and text.binary is None and head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"["
 
 
