@@ -22,6 +22,7 @@ def _import_pyarrow_alone() -> None:
         sys.modules[name] = cast("ModuleType", None)  # what the import system takes for "not there"
     try:
         import pyarrow as pa
+        import pyarrow.compute  # which would look for numpy by itself
 
         pa.array(["now it looks for pandas, and remembers"])
     finally:
