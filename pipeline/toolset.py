@@ -40,8 +40,8 @@ class Toolset:
         return found
 
     def names(self) -> list[str]:
-        """Declared names, namespaces left out, in order."""
-        return [definition.name for definition in self.definitions]
+        """Declared names in order, each with its namespace where it has one (``crm.lookup``)."""
+        return [f"{d.namespace}.{d.name}" if d.namespace else d.name for d in self.definitions]
 
 
 def nearest_name(name: str, declared: Sequence[str]) -> str | None:

@@ -104,6 +104,10 @@ def told_error(error: BaseException) -> PipelineError:
 
 
 def printable_error(error: PipelineError) -> str:
-    """The error as it is told, safe for a terminal: paths and messages may hold what a log wrote."""
+    """The error as it is told, safe for a terminal: paths and messages may hold what a log wrote.
+
+    A message of several lines (DuckDB shows where a query breaks) keeps them, set off from what we say ourselves.
+    """
+    message = "\n  ".join(map(printable, error.message.split("\n")))
     hint = f"\n{click.style('hint:', fg='cyan')} {printable(error.hint)}" if error.hint else ""
-    return f"{click.style(f'error[{error.code}]:', fg='red', bold=True)} {printable(error.message)}{hint}"
+    return f"{click.style(f'error[{error.code}]:', fg='red', bold=True)} {message}{hint}"

@@ -85,9 +85,10 @@ class Progress:
             text = f"{self._rows:,} rows  {rows_per_s:,.0f} rows/s  {text}"
         if self._total_bytes:
             share = min(self._bytes / self._total_bytes, 1.0)
-            filled = round(share * 24)
+            width = 10 if self._rows else 24  # all of it fits on 80 columns
+            filled = round(share * width)
             left_s = max(self._total_bytes - self._bytes, 0) / rate if rate else 0
-            text = f"{'━' * filled}{'╌' * (24 - filled)} {share:4.0%}  {text}  {left_s:,.0f} s left"
+            text = f"{'━' * filled}{'╌' * (width - filled)} {share:4.0%}  {text}  {left_s:,.0f} s left"
         sys.stderr.write(f"\r\x1b[2K{text}")
         sys.stderr.flush()
         self._shown = True

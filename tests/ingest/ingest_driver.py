@@ -3,6 +3,7 @@
 As a program it is the command line itself. ``DIE_AT`` names a checkpoint (``*``: any), ``DIE_COUNT`` which time it is
 met, and ``DIE_WHO`` the process that dies there: ``self``, or the ``parent`` of the worker that meets it.
 ``SPLIT_BYTES`` makes small splits, and a commit after each. ``FILE_BYTES`` is the size that no file may exceed.
+``PROGRESS_AT_ONCE`` shows progress from the first byte on.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from pipeline.cli import terminal
 from pipeline.ingest import Ingested, ingest, ingestion
 from pipeline.lake import checkpoints, committed_parts
 from pipeline.run import Settings
@@ -193,6 +195,8 @@ if __name__ == "__main__":
     if "SPLIT_BYTES" in os.environ:
         ingestion.SPLIT_BYTES = ingestion._SMALLEST_SPLIT_BYTES = int(os.environ["SPLIT_BYTES"])
         ingestion._COMMIT_EVERY_S = 0.0
+    if "PROGRESS_AT_ONCE" in os.environ:
+        terminal.PROGRESS_AFTER_S = 0
     from pipeline.cli import main
 
     main()

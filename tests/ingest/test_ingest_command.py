@@ -281,7 +281,7 @@ def _on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
 def test_progress_is_shown_on_a_terminal_and_taken_away_again(place: Path, jobs: str) -> None:
     write_log(place / "logs" / "long.jsonl", *answers(0, 450))
     arguments = ["ingest", "logs", "--lake", "lake", "--jobs", jobs]
-    code, sent = _on_a_terminal(*arguments, SPLIT_BYTES="6000", TERM="xterm", COLUMNS="120")
+    code, sent = _on_a_terminal(*arguments, SPLIT_BYTES="6000", PROGRESS_AT_ONCE="1", TERM="xterm", COLUMNS="120")
     shown, _, after = sent.rpartition("\r\x1b[2K")
     assert code == 1
     assert re.search(r"\x1b\[2K━+╌* +\d+%  .*[\d,]+ (rows|calls).*MB/s", shown)
