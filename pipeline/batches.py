@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline.records import Turn
 from pipeline.tables import TIMESTAMP
@@ -64,6 +65,10 @@ CALL_SCHEMA = pa.schema(
 #: Evidence on the call's own item, and that of the token counts.
 ITEM_INCOMPLETE = "item_incomplete"
 TOKEN_LIMIT_REACHED = "token_limit_reached"  # noqa: S105 -- tokens of text, not of access
+
+#: The mark that a gateway leaves in strings it shortened, and the name under which that is told.
+_LOGGER_MARK = "(litellm_truncated skipped "
+_LOGGER_NAME = "litellm_truncated"
 
 
 def turns_batch(turns: Sequence[Turn], toolsets: ToolsetsByNumber) -> pa.RecordBatch:
@@ -144,6 +149,12 @@ def _outside_tool_choice(turns: Sequence[Turn], rows: int) -> list[bool | None]:
         for turn in turns
         for call in turn.calls
     ]
+
+
+def logger_truncation(arguments: pa.Array) -> pa.Array:
+    """Name of the logger whose mark stands in arguments that it shortened, a string a row; null where there is none."""
+    marked = pc.match_substring(arguments, _LOGGER_MARK)
+    return pc.if_else(marked, _LOGGER_NAME, pa.scalar(None, _TEXT))
 
 
 def turn_keys(turns: Sequence[Turn], places: Mapping[str, str]) -> pa.Array:

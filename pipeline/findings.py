@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
+from pipeline.batches import logger_truncation
 from pipeline.records import Reject, Unrecognised
 from pipeline.run import Batch, Located
 from pipeline.verdicts import (
@@ -174,9 +175,7 @@ def _warnings(calls: pa.RecordBatch) -> Counter[str]:
         "arguments that repeat a key (the last value counts)": calls["duplicate_keys"],
         "arguments logged as an object, not as a string": pc.equal(calls["arguments_form"], "object"),
         "calls outside what tool_choice allowed": calls["outside_tool_choice"],
-        "arguments that a logger shortened (litellm_truncated)": pc.match_substring(
-            calls["arguments"], "(litellm_truncated skipped "
-        ),
+        "arguments that a logger shortened (litellm_truncated)": pc.is_valid(logger_truncation(calls["arguments"])),
     }
     return Counter({text: count for text, mask in masks.items() if (count := pc.sum(mask.cast(pa.int64())).as_py())})
 

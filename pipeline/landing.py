@@ -8,14 +8,11 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.batches import logger_truncation
 from pipeline.classify import schema_error
 from pipeline.records import Reject, ToolDefinition
 from pipeline.run import Batch, Located
 from pipeline.tables import TIMESTAMP, arrow_schema
-
-#: The mark that a gateway leaves in strings it shortened, and the name under which that is told.
-_LOGGER_MARK = "(litellm_truncated skipped "
-_LOGGER_NAME = "litellm_truncated"
 
 
 def land(batch: Batch, ingested_at: datetime) -> dict[str, pa.RecordBatch]:
@@ -83,9 +80,7 @@ def _calls(batch: Batch, turns: pa.RecordBatch, ingested_at: datetime) -> pa.Rec
     columns |= {
         "call_key": pc.binary_join_element_wise(columns["turn_key"], calls["call_index"].cast(pa.string()), "-"),
         "arguments_bytes": pc.binary_length(calls["arguments"]).cast(pa.int64()),
-        "logger_truncation": pc.if_else(
-            pc.match_substring(calls["arguments"], _LOGGER_MARK), _LOGGER_NAME, pa.scalar(None, pa.string())
-        ),
+        "logger_truncation": logger_truncation(calls["arguments"]),
         "ingested_at": _instant(ingested_at, calls.num_rows),
     }
     return _assemble("calls", columns)
