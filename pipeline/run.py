@@ -15,7 +15,7 @@ from pipeline.decoding import UndecodableError
 from pipeline.formats import Outcome, Page, PlainReader, Unread, read_record
 from pipeline.interning import Toolsets
 from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
-from pipeline.sources import FileSlice, Split, read_blocks, split_documents
+from pipeline.sources import Split, read_blocks, split_documents
 
 #: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
 BATCH_TURNS = 8192
@@ -222,8 +222,3 @@ class Judge:
 def source_name(path: str) -> str:
     """A path as it stands in ``source_file``: bytes of it that are no UTF-8 are escaped."""
     return path.encode("utf-8", "backslashreplace").decode()
-
-
-def one_split(path: str) -> Split:
-    """A whole file as one split."""
-    return Split((FileSlice(path),))

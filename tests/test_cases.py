@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.run import Judge, Settings, one_split
+from pipeline.run import Judge, Settings
+from pipeline.sources import FileSlice, Split
 from pipeline.verdicts import STATES
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
@@ -17,7 +18,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 def judge(path: Path) -> tuple[list[dict[str, Any]], int]:
     calls: list[dict[str, Any]] = []
     rejects = 0
-    for batch in Judge(Settings()).batches(one_split(str(path))):
+    for batch in Judge(Settings()).batches(Split((FileSlice(str(path)),))):
         rows = batch.calls.to_pylist()
         ids = batch.turns["response_id"].to_pylist()
         paths: dict[int, list[str]] = {}

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 BLANKS = b" \t\r\n"
-LF, QUOTE, COMMA, BACKSLASH = b'\n",\\'
+QUOTE, COMMA, BACKSLASH = b'",\\'
 BRACE, BRACE_END, BRACKET, BRACKET_END = b"{}[]"
 _VALUE_START = frozenset(b'{["-0123456789tfnNI')
 _VALUE_END = frozenset(b'}]"0123456789abcdefghijklmnopqrstuvwxyzN')

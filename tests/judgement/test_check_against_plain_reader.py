@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_reader import plain_verdicts
 
-from pipeline.run import Judge, Settings, one_split
+from pipeline.run import Judge, Settings
+from pipeline.sources import FileSlice, Split
 
 SCHEMAS: list[Any] = [
     {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False},
@@ -186,7 +187,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_call_gets_the_state_that_the_plain_way_gives_it(log: Path, drawn: list[dict[str, Any]]) -> None:
     lines = [json.dumps(numbered(record, 100 * number)) for number, record in enumerate(drawn)]
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    batches = list(Judge(Settings()).batches(one_split(str(log))))
+    batches = list(Judge(Settings()).batches(Split((FileSlice(str(log)),))))
     found = [(row["call_id"], row["state"]) for batch in batches for row in batch.calls.to_pylist()]
     assert found == [verdict for line in lines for verdict in plain_verdicts(line)]
     assert sum(batch.answered for batch in batches) == len(lines)
