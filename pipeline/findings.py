@@ -126,9 +126,15 @@ class Checked(Struct):
 
 def check_batch(batch: Batch, show_all: bool) -> Checked:
     """What one batch comes to; with ``show_all`` every call is kept as a finding, else only those not usable."""
+    checked = count_batch(batch)
+    checked.findings, checked.groups = _findings(batch, show_all)
+    return checked
+
+
+def count_batch(batch: Batch) -> Checked:
+    """What one batch comes to in numbers, with no finding kept."""
     counts = pc.value_counts(batch.calls["state"]).to_pylist()
     parallel = pc.filter(batch.turns["calls"], pc.greater(batch.turns["calls"], 1))
-    findings, groups = _findings(batch, show_all)
     return Checked(
         records=batch.records,
         answered=batch.answered,
@@ -139,8 +145,6 @@ def check_batch(batch: Batch, show_all: bool) -> Checked:
         states=Counter({count["values"]: count["counts"] for count in counts}),
         warnings=_warnings(batch.calls),
         notes=batch.notes,
-        groups=groups,
-        findings=findings,
         reject_count=len(batch.rejects),
         rejects=batch.rejects,
         unrecognised=Counter(_kind(located.what) for located in batch.unrecognised),
