@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pipeline.exactjson import Document, Flaw, certain_object, decode
+from pipeline.exactjson import certain_object, first_flaw, read_sound, sound_string
 from pipeline.records import FORM_ABSENT, FORM_OTHER, FORM_TEXT, JSONValue
 
 _SPACE = " \t\n\r"
@@ -50,46 +50,53 @@ def parse_arguments(text: str | None, form: str = FORM_TEXT) -> Parsed | Fault:
     value = certain_object(text)
     if value is not None:
         return Parsed(value, duplicate_keys=False)
-    return _look_again(text)
+    return look_again(text)
 
 
-def _look_again(text: str) -> Parsed | Fault:
-    if not text.strip(_SPACE):  # a legal way to call a tool that takes nothing
+def look_again(text: str) -> Parsed | Fault:
+    """Read arguments text that is no ``certain_object``: most such texts are faults."""
+    first = text.lstrip(_SPACE)[:1]
+    if not first:  # a legal way to call a tool that takes nothing
         return Parsed({}, duplicate_keys=False)
-    document = decode(text)
-    if isinstance(document, Flaw):
-        return _fenced(text) or Fault(document.name, document.detail, document.ends_early)
-    value = document.value
-    if isinstance(value, dict):
-        return Parsed(value, document.duplicate_keys)
-    if isinstance(value, str) and _holds_object(value):
+    fault = None if first in '{["' else _fenced(text)  # nothing else that is JSON can hold a fence
+    if fault is not None:
+        return fault
+    flaw = first_flaw(text)
+    if flaw is not None:
+        return Fault(*flaw)
+    if first == "{":
+        return Parsed(*read_sound(text))
+    if first == '"' and _holds_object(text):
         return Fault("double-encoded", "the text is a JSON string that holds an encoded object")
     return Fault("not-an-object", f"the text holds {_kind(text)}, not an object")
 
 
 def _holds_object(text: str) -> bool:
+    """Whether a sound text is a string that holds an object, or a string that does."""
     for _ in range(_ENCODINGS):
-        document = decode(text)
-        if not isinstance(document, Document):
+        text = sound_string(text)
+        if certain_object(text) is not None:
+            return True
+        if first_flaw(text) is not None:
             return False
-        if not isinstance(document.value, str):
-            return isinstance(document.value, dict)
-        text = document.value
+        first = text.lstrip(_SPACE)[:1]
+        if first != '"':
+            return first == "{"
     return False
 
 
 def _fenced(text: str) -> Fault | None:
     """Name the Markdown fence around, or after some prose before, what may be JSON."""
     start = text.find(_FENCE)
-    if start < 0 or text.lstrip(_SPACE)[0] in '{["':
+    if start < 0:
         return None
     line_end = text.find("\n", start)
     inner = text[line_end + 1 :] if line_end >= 0 else text[start:].lstrip("`")
     close = inner.rfind(_FENCE)
     cut = False
     if close < 0:
-        document = decode(inner)
-        cut = isinstance(document, Document) or document.ends_early
+        flaw = first_flaw(inner)
+        cut = flaw is None or flaw.ends_early
     return Fault("code-fence", f"a Markdown code fence begins at character {start + 1}", cut)
 
 

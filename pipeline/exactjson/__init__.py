@@ -1,18 +1,22 @@
 """JSON text to Python values, exactly as RFC 8259 has it: every digit kept, every flaw named, at any depth and size.
 
-Two looks. :func:`certain_object` lets orjson parse and then makes sure, cheaply, that nothing was lost. Where it is
-not sure, :func:`decode` reads the text itself: slower, linear, without recursion.
+Three looks. :func:`certain_object` lets orjson parse and then makes sure, cheaply, that nothing was lost. Where it is
+not sure, :func:`first_flaw` says what is wrong with the text, and :func:`decode` reads one without a flaw: slower,
+linear, without recursion.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, NamedTuple
 
 import orjson
 
 from pipeline.exactjson.numbers import EXACT_FLOAT, MAX_DIGITS, MAX_EXPONENT
-from pipeline.exactjson.scanner import EndsEarlyError, Scanner, StopError
+from pipeline.exactjson.reader import Reader
+from pipeline.exactjson.scanner import EndsEarlyError, StopError
+from pipeline.exactjson.skimmer import Skimmer
 from pipeline.exactjson.spelling import SURROGATE_SHIFT, quoted, without_surrogates
 
 __all__ = [
@@ -24,15 +28,25 @@ __all__ = [
     "Flaw",
     "certain_object",
     "decode",
+    "first_flaw",
     "quoted",
+    "read_sound",
+    "sound_string",
     "without_surrogates",
 ]
 
 #: Nesting that is judged. Each level costs stack in the validator, which is native code and cannot be caught.
 MAX_DEPTH = 5_000
 
+_loads, _LOADS_ERROR, _dumps = orjson.loads, orjson.JSONDecodeError, orjson.dumps
+_BLANKS = b" \t\n\r"
 _SPACES_AND_COLON = (" :", "\n:", "\t:", "\r:")
-_LARGE_FLOAT = re.compile(r"e[0-9]")
+#: How orjson writes a float so large that digits may be lost in it: ``1e+16``, and ``1e16`` in older releases. The plus
+#: sign is rare in a text, so that one glance mostly says that there is no such float.
+_LARGE_FLOAT = re.compile(r"e\+?[0-9]")
+_EXPONENT_MARK = "+" if b"+" in orjson.dumps(1e16) else "e"
+#: How it writes one that is hardly as large and exact. The pattern begins with what is rare in a text.
+_LONG_FLOAT = re.compile(r"\.(?<=[0-9]{16}\.)0")
 _LONG_NUMBER = 300  # characters without which no number underflows, save by its exponent
 
 
@@ -52,26 +66,30 @@ class Flaw(NamedTuple):
 
 
 def certain_object(text: str) -> dict[str, Any] | None:
-    """Return the object that ``text`` holds; None where it may be anything but a plain object with distinct keys."""
+    """Return the object that ``text`` holds; None where it may be anything but a plain object with distinct keys.
+
+    All in one function, since every text of a log goes through it. The value written again tells what was lost: where
+    the two texts hold the same characters but for blanks, they consist of the same members, and their numbers of the
+    same digits. Blanks inside strings go from both, which moves no quote and no bracket.
+    """
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        value = _loads(text)
+    except _LOADS_ERROR:
         return None
     if type(value) is not dict:
         return None
-    return value if _is_as_written(text, value) or _has_lost_nothing(text, value) else None
-
-
-def _is_as_written(text: str, value: dict[str, Any]) -> bool:
-    """Whether the value is written as ``text`` again, letter for letter: then no key was lost, and no digit.
-
-    The quicker of the two ways, for text without blanks. Of a float so large that it is written with an exponent it
-    cannot be said, and so of no text that looks as if it held one.
-    """
     try:
-        return orjson.dumps(value) == text.encode() and _LARGE_FLOAT.search(text) is None
+        written, given = _dumps(value), text.encode()
     except orjson.JSONEncodeError:  # deeper than orjson writes
-        return False
+        return value if _has_lost_nothing(text, value) else None
+    alike = written == given or (
+        ("\\" not in text or "\\u" not in text)  # an escape that orjson hardly writes again
+        and written.translate(None, _BLANKS) == given.translate(None, _BLANKS)
+        and _LONG_FLOAT.search(text) is None
+    )
+    if alike and (_EXPONENT_MARK not in text or _LARGE_FLOAT.search(text) is None):
+        return value
+    return value if _has_lost_nothing(text, value) else None
 
 
 def _has_lost_nothing(text: str, value: dict[str, Any]) -> bool:
@@ -111,18 +129,36 @@ def _most_members(text: str) -> int:
     return count
 
 
-def decode(text: str, max_depth: int = MAX_DEPTH) -> Document | Flaw:
-    """Read one document, slowly and exactly.
+def decode(text: str) -> Document | Flaw:
+    """Read one document, exactly, or say why it is none."""
+    return first_flaw(text) or read_sound(text)
+
+
+def read_sound(text: str) -> Document:
+    """Read a document in which no flaw was found."""
+    reader = Reader(text, 0, MAX_DEPTH)
+    value = reader.read()
+    return Document(value, reader.duplicate_keys)
+
+
+def sound_string(text: str) -> str:
+    """Return the string that a document consists of in which no flaw was found."""
+    string: str = json.loads(text)
+    return without_surrogates(string)
+
+
+def first_flaw(text: str, max_depth: int = MAX_DEPTH) -> Flaw | None:
+    """Say why a text is no document that can be judged; None where it is one.
 
     The first flaw gives the name. Reading goes on behind it where its end is plain, so that ``ends_early`` is right
     for a text that is both flawed and cut.
     """
-    scanner = Scanner(text, 0, max_depth)
-    value: Any = None
+    scanner = Skimmer(text, 0, max_depth)
     ends_early = False
     try:
-        value = scanner.read()
-        ends_early = _read_rest(scanner, max_depth)
+        scanner.skim()
+        if scanner.skip_space() < len(text):
+            ends_early = _skim_rest(scanner, max_depth)
     except EndsEarlyError:
         ends_early = True
         scanner.note("cut-off", len(text), f"the text ends {scanner.where()}")
@@ -133,7 +169,7 @@ def decode(text: str, max_depth: int = MAX_DEPTH) -> Document | Flaw:
         return Flaw(name, f"{reason} ({_place(text, at)})", ends_early)
     if scanner.limit:
         return Flaw("too-deep", scanner.limit, ends_early=False)
-    return Document(value, scanner.duplicate_keys)
+    return None
 
 
 def _place(text: str, at: int) -> str:
@@ -141,14 +177,14 @@ def _place(text: str, at: int) -> str:
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
-def _read_rest(scanner: Scanner, max_depth: int) -> bool:
+def _skim_rest(scanner: Skimmer, max_depth: int) -> bool:
     """Name what follows a document; returns whether the last of several glued documents is cut."""
-    text, first = scanner.text, scanner.skip_space()
+    text, first = scanner.text, scanner.at
     at, cut, documents = first, False, 1
     while at < len(text) and text[at] in "{[" and not cut:
-        following = Scanner(text, at, max_depth)
+        following = Skimmer(text, at, max_depth)
         try:
-            following.read()
+            following.skim()
         except EndsEarlyError:
             cut = True
         except StopError:
@@ -157,6 +193,6 @@ def _read_rest(scanner: Scanner, max_depth: int) -> bool:
         at = following.skip_space()
     if documents > 1:
         scanner.note("several-documents", first, "another document follows the first")
-    elif at < len(text):
+    else:
         scanner.note("trailing-text", first, "text follows the document")
     return cut

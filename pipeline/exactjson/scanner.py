@@ -1,6 +1,8 @@
-"""The slow look: reads one document of a text, names its first flaw, and keeps every digit of its numbers.
+"""The tokens of one document in a text, one after the other, and what is wrong with the first that is none.
 
-An explicit stack instead of recursion, and every character seen once, so that neither depth nor size can hurt.
+An explicit stack instead of recursion, and every character seen once, so that neither depth nor size can hurt. What a
+token is worth and in which order they come is for those who scan: :class:`~pipeline.exactjson.reader.Reader` keeps
+what it reads, :class:`~pipeline.exactjson.skimmer.Skimmer` only looks for flaws.
 """
 
 from __future__ import annotations
@@ -11,15 +13,17 @@ from typing import Any
 from pipeline.exactjson.numbers import OverLimitError, read_number
 from pipeline.exactjson.spelling import quoted, without_surrogates
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_BLANKS = " \t\n\r"
+_SPACE = re.compile(f"[{_BLANKS}]*")
 _WORD = re.compile(r"\w*")
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _SINGLE_QUOTED = re.compile(r"[^'\\]*")
 _HEX = re.compile(r"[0-9a-fA-F]{0,4}")
 _NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NUMBER_STUBS = frozenset({".", "e", "E", "e+", "e-", "E+", "E-"})
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS = (("true", True), ("false", False), ("null", None))
+#: What a text may hold that ends inside a word, or behind the sign of a number.
+_CUT_VALUES = frozenset({"-"} | {word[:size] for word, _ in _WORDS for size in range(1, len(word))})
 #: What other languages print, and the fault that it is; a reader gets past it.
 _FOREIGN_WORDS = {
     "NaN": "nan-or-infinity",
@@ -31,9 +35,11 @@ _FOREIGN_WORDS = {
     "True": "not-json",
     "False": "not-json",
 }
+_FOREIGN_WORD = re.compile("|".join(map(re.escape, _FOREIGN_WORDS)))
 _COMMENTS = ("//", "/*")
-_OBJECT = ord("{")
-_OPENED = object()
+OBJECT = ord("{")
+#: What stands for a value whose end is not reached.
+OPENED = object()
 
 
 class EndsEarlyError(Exception):
@@ -47,41 +53,16 @@ class StopError(Exception):
 class Scanner:
     """One document of ``text``, read from character ``at``; ``flaw`` is (name, character index, reason), the first."""
 
+    plain = re.compile(r'[^"\\\x00-\x1f]*')  # what is passed at once inside a string
+
     def __init__(self, text: str, at: int, max_depth: int) -> None:
         self.text = text
         self.at = at
         self.flaw: tuple[str, int, str] | None = None
         self.limit = ""
-        self.duplicate_keys = False
         self._max_depth = max_depth
-        self._kinds = bytearray()  # the opening bracket of every level, also of those too deep to be built
-        self._nodes: list[Any] = []
-        self._keys: list[str] = []
+        self._kinds = bytearray()  # the opening bracket of every level
         self._in_string = False
-
-    def read(self) -> Any:
-        """Return the value of the document, and stand behind it.
-
-        Raises:
-            EndsEarlyError: the text ends inside the document.
-            StopError: a flaw that cannot be read past; it is noted.
-
-        """
-        while True:
-            value = self._value()
-            if value is _OPENED:
-                if self._peek() not in "]}":
-                    self._key_if_due()
-                    continue
-                value = self._close()
-            while self._kinds:
-                self._attach(value)
-                if self._comma():
-                    self._key_if_due()
-                    break
-                value = self._close()
-            else:
-                return value
 
     def note(self, name: str, at: int, reason: str) -> None:
         """Keep the first flaw."""
@@ -92,13 +73,15 @@ class Scanner:
         """Say what the end of the text interrupts."""
         if not self._kinds:
             return "inside its first value"
-        inside = "a string" if self._in_string else "an object" if self._kinds[-1] == _OBJECT else "an array"
+        inside = "a string" if self._in_string else "an object" if self._kinds[-1] == OBJECT else "an array"
         depth = len(self._kinds)
         return f"inside {inside}, {depth:,} level{'s' if depth > 1 else ''} deep"
 
     def skip_space(self) -> int:
         """Move behind white space and return the position."""
-        self._take(_SPACE)
+        match = _SPACE.match(self.text, self.at)
+        if match is not None:
+            self.at = match.end()
         return self.at
 
     def _take(self, pattern: re.Pattern[str]) -> str:
@@ -110,20 +93,30 @@ class Scanner:
         return match.group()
 
     def _peek(self) -> str:
-        if self.skip_space() == len(self.text):
-            raise EndsEarlyError
-        return self.text[self.at]
+        """Return the next character that is no white space, and stand before it."""
+        found = self.text[self.at : self.at + 1]
+        if found in _BLANKS:
+            found = self.text[self.skip_space() : self.at + 1]
+            if not found:
+                raise EndsEarlyError
+        return found
 
     def _stop(self, reason: str) -> StopError:
         self.note("not-json", self.at, reason)
         return StopError()
+
+    def _unexpected(self, found: str, wanted: str) -> StopError:
+        comment = self.text.startswith(_COMMENTS, self.at)
+        return self._stop("JSON has no comments" if comment else f"expected {wanted}, not {quoted(found)}")
 
     def _value(self) -> Any:
         first = self._peek()
         if first == '"':
             return self._string()
         if first in "{[":
-            return self._open(first)
+            self.at += 1
+            self._enter(ord(first))
+            return OPENED
         match = _NUMBER.match(self.text, self.at)
         if match:
             return self._number(match)
@@ -135,21 +128,20 @@ class Scanner:
 
     def _no_value(self, first: str) -> Any:
         rest = self.text[self.at : self.at + 9]
-        if rest == "-" or any(word.startswith(rest) for word, _ in _WORDS):
+        if rest in _CUT_VALUES:
             raise EndsEarlyError
-        for word, name in _FOREIGN_WORDS.items():
-            if rest.startswith(word):
-                self.note(name, self.at, f"{word} is no JSON value")
-                self.at += len(word)
-                return None
+        foreign = _FOREIGN_WORD.match(rest)
+        if foreign:
+            word = foreign.group()
+            self.note(_FOREIGN_WORDS[word], self.at, f"{word} is no JSON value")
+            self.at += len(word)
+            return None
         if first == "'":
             return self._single_quoted()
-        if rest.startswith(_COMMENTS):
-            raise self._stop("JSON has no comments")
         start = self.at
         found = self._take(_WORD)[:40] or first
         self.at = start
-        raise self._stop(f"expected a value, not {quoted(found)}")
+        raise self._unexpected(found, "a value")
 
     def _number(self, match: re.Match[str]) -> Any:
         self.at = match.end()
@@ -161,33 +153,19 @@ class Scanner:
             self.limit = self.limit or str(limit)
             return 0
 
-    def _open(self, bracket: str) -> object:
-        self.at += 1
-        self._kinds.append(ord(bracket))
-        if len(self._kinds) <= self._max_depth:
-            self._nodes.append({} if bracket == "{" else [])
-        else:
+    def _enter(self, bracket: int) -> None:
+        """Begin a level."""
+        self._kinds.append(bracket)
+        if len(self._kinds) > self._max_depth:
             self.limit = self.limit or f"it is nested deeper than {self._max_depth:,} levels, the limit"
-        return _OPENED
 
-    def _close(self) -> Any:
+    def _leave(self) -> None:
+        """End a level, at its closing bracket."""
         bracket = self.text[self.at]
-        if (bracket == "}") != (self._kinds[-1] == _OBJECT):
+        if (bracket == "}") != (self._kinds[-1] == OBJECT):
             raise self._stop(f'"{bracket}" closes what it did not open')
         self.at += 1
         self._kinds.pop()
-        return self._nodes.pop() if len(self._kinds) < self._max_depth else None
-
-    def _attach(self, value: Any) -> None:
-        key = self._keys.pop() if self._kinds[-1] == _OBJECT else None
-        if len(self._kinds) > self._max_depth:
-            return
-        node = self._nodes[-1]
-        if key is None:
-            node.append(value)
-        else:
-            self.duplicate_keys = self.duplicate_keys or key in node
-            node[key] = value
 
     def _comma(self) -> bool:
         """Move behind a comma; returns whether there was one, and a member behind it."""
@@ -195,9 +173,8 @@ class Scanner:
         if found in "]}":
             return False
         if found != ",":
-            reason = f"expected a comma or the end of the {'object' if self._kinds[-1] == _OBJECT else 'array'}"
-            comment = self.text.startswith(_COMMENTS, self.at)
-            raise self._stop("JSON has no comments" if comment else f"{reason}, not {quoted(found)}")
+            kind = "object" if self._kinds[-1] == OBJECT else "array"
+            raise self._unexpected(found, f"a comma or the end of the {kind}")
         comma = self.at
         self.at += 1
         if self._peek() not in "]}":
@@ -205,29 +182,27 @@ class Scanner:
         self.note("trailing-comma", comma, "a comma stands before a closing bracket")
         return False
 
-    def _key_if_due(self) -> None:
-        if self._kinds[-1] != _OBJECT:
-            return
+    def _key_if_due(self) -> str | None:
+        """Move behind the colon of a key and return the key; None in an array, which has none."""
+        if self._kinds[-1] != OBJECT:
+            return None
         found = self._peek()
         if found == '"':
             key = self._string()
         elif found == "'":
             key = self._single_quoted()
         else:
-            comment = self.text.startswith(_COMMENTS, self.at)
-            raise self._stop(
-                "JSON has no comments" if comment else f"expected a key in double quotes, not {quoted(found)}"
-            )
+            raise self._unexpected(found, "a key in double quotes")
         if self._peek() != ":":
             raise self._stop("expected a colon behind the key")
         self.at += 1
-        self._keys.append(key)
+        return key
 
     def _string(self) -> str:
         text = self.text
         self._in_string = True
         self.at += 1
-        parts = [self._take(_PLAIN)]
+        parts = [self._take(self.plain)]
         while text[self.at : self.at + 1] != '"':
             if self.at == len(text):
                 raise EndsEarlyError
@@ -237,7 +212,7 @@ class Scanner:
                 self.note("control-character", self.at, f"the raw character U+{ord(text[self.at]):04X} in a string")
                 parts.append(text[self.at])
                 self.at += 1
-            parts.append(self._take(_PLAIN))
+            parts.append(self._take(self.plain))
         self.at += 1
         self._in_string = False
         return without_surrogates("".join(parts))

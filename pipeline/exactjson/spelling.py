@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from json.encoder import encode_basestring
 
 #: A lone surrogate cannot be encoded, so U+D800..U+DFFF are read as U+10F800..U+10FFFF, one character for one: lengths
 #: stay as they are, and different surrogates stay different. Text that really uses that last corner of the private
@@ -21,7 +22,8 @@ def without_surrogates(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Write a string as JSON text for a person: letters as they are, escapes for all that a terminal may act upon."""
-    return _NOT_ASCII.sub(_escape, json.dumps(text, ensure_ascii=False))
+    literal = encode_basestring(text)
+    return literal if literal.isascii() and literal.isprintable() else _NOT_ASCII.sub(_escape, literal)
 
 
 def _stand_in(match: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from pipeline.exactjson import Flaw, certain_object, decode
 from pipeline.records import JSONValue, Violation
 from pipeline.toolschema.anatomy import Anatomy, dissect
 from pipeline.toolschema.complaints import complaint, unknown_dialect
+from pipeline.toolschema.places import Places
 from pipeline.toolschema.shallow import shallow_copy, unconditional
 from pipeline.toolschema.wording import Setting, violations_of
 
@@ -23,7 +24,8 @@ _STACK_BYTES_PER_CHECK = 2_048  # measured: up to 1.1 kB for each subschema that
 _USUAL_STACK_BYTES = 4 << 20
 _LARGEST_STACK_BYTES = 1 << 30
 _USUAL_DEPTH = 254  # how deep orjson writes
-_ENGINE_GAVE_UP = ("BacktrackLimitExceeded", "RegexEngineFailure")
+_ENGINE_GAVE_UP = frozenset({"BacktrackLimitExceeded", "RegexEngineFailure"})
+_WITH_ALTERNATIVES = frozenset({"AnyOf", "OneOfNotValid", "OneOfMultipleValid"})
 
 Answer = TypeVar("Answer")
 _stack_size_lock = threading.Lock()
@@ -51,6 +53,12 @@ class CompiledSchema:
                 self.error = complaint(refusal, anatomy)
         self._quick = self._validator.is_valid if self.error is None else self._refuse
         self._recursive = self._anatomy.recursive
+        self._places = Places(self._anatomy.schema, self._anatomy.patterns)
+
+    @property
+    def quick_check(self) -> Callable[[dict[str, JSONValue]], bool]:
+        """What :meth:`is_valid` asks, for whoever asks it of many values. It may raise a ``ValueError`` instead."""
+        return self.is_valid if self._recursive else self._quick
 
     def is_valid(self, value: dict[str, JSONValue]) -> bool:
         """Say whether an object matches.
@@ -90,8 +98,8 @@ class CompiledSchema:
     def _found(self, value: JSONValue) -> tuple[Violation, ...]:
         errors = list(self._validator.iter_errors(value))
         _refuse_given_up(errors)
-        setting = Setting(value, self._anatomy.schema, self._anatomy.patterns)
-        return tuple(violation for error in errors for violation in violations_of(error, setting))
+        setting = Setting(value, self._places)
+        return tuple([violation for error in errors for violation in violations_of(error, setting)])
 
     def _found_above(self, value: JSONValue) -> tuple[Violation, ...]:
         """Find what is wrong in the upper levels, where the whole value cannot be shown."""
@@ -100,7 +108,7 @@ class CompiledSchema:
             errors = self._with_room(lambda upper: list(self._validator.iter_errors(upper)), copy)
         except ValueError:
             return (_TOO_DEEP_TO_SHOW,)
-        setting = Setting(copy, self._anatomy.schema, self._anatomy.patterns)
+        setting = Setting(copy, self._places)
         certain = (error for error in errors if unconditional(error))
         found = tuple(violation for error in certain for violation in violations_of(error, setting))
         return found or (_TOO_DEEP_TO_SHOW,)
@@ -157,12 +165,13 @@ def compile_schema(parameters: bytes | str | None) -> CompiledSchema:
 def _refuse_given_up(errors: list[jsonschema_rs.ValidationError]) -> None:
     """Raise where the engine gave up on a pattern, be it in an alternative of an alternative."""
     pending = list(errors)
-    while pending:
-        error = pending.pop()
-        if type(error.kind).__name__ in _ENGINE_GAVE_UP:
+    for error in pending:  # it grows under the loop
+        kind = type(error.kind).__name__
+        if kind in _ENGINE_GAVE_UP:
             raise UnjudgeableError("a pattern of the schema backtracks too far on this value to be decided")
-        for alternative in getattr(error.kind, "context", ()):
-            pending.extend(alternative)
+        if kind in _WITH_ALTERNATIVES:
+            for alternative in error.kind.as_dict()["context"]:
+                pending.extend(alternative)
 
 
 def _depth(value: JSONValue) -> int:

@@ -9,6 +9,7 @@ from pipeline.records import JSONValue
 from pipeline.toolschema.anatomy import Anatomy, references
 from pipeline.toolschema.excerpt import excerpt, shorten
 from pipeline.toolschema.paths import resolve, spell_schema_place
+from pipeline.toolschema.places import Places
 from pipeline.toolschema.wording import Setting, expectation
 
 _DIALECTS = frozenset(
@@ -47,7 +48,7 @@ def complaint(error: ValueError, anatomy: Anatomy) -> str:
         return f"{place}: {got} is no JSON Schema type"
     if kind == "Format":
         return f"{place}: {excerpt(error.instance)} is no ECMA-262 pattern that can be used"
-    setting = Setting(anatomy.schema, {}, anatomy.patterns)
+    setting = Setting(anatomy.schema, Places({}, anatomy.patterns))
     return shorten(f"{place}: expected {expectation(error, setting)}; got {got}", 400)
 
 

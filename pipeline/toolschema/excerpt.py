@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from decimal import Decimal
 
 from pipeline.exactjson import quoted
@@ -16,14 +16,7 @@ _CUT = "…"
 
 def excerpt(value: JSONValue, max_chars: int = MAX_CHARS) -> str:
     """Write a value as JSON text of at most ``max_chars`` characters; what is left out is marked by an ellipsis."""
-    parts: list[str] = []
-    size = 0
-    for part in _parts(value, max_chars):
-        parts.append(part)
-        size += len(part)
-        if size > max_chars:
-            break
-    return shorten("".join(parts), max_chars)
+    return shorten(_written(value, max_chars), max_chars)
 
 
 def shorten(text: str, max_chars: int = MAX_CHARS) -> str:
@@ -44,26 +37,49 @@ def listed(values: list[JSONValue], max_chars: int = MAX_CHARS) -> str:
     return shorten(", ".join(shown), max_chars)
 
 
-def _parts(value: JSONValue, room: int) -> Iterator[str]:
-    """Yield a value's text in pieces; every level has a piece of its own, so the reader's patience bounds the depth."""
-    if isinstance(value, str):
-        yield quoted(value[: room + 1])
-    elif isinstance(value, dict):
-        opening = "{"
-        for key, item in value.items():
-            yield f"{opening}{quoted(key[: room + 1])}: "
-            yield from _parts(item, room)
-            opening = ", "
-        yield "}" if value else "{}"
-    elif isinstance(value, (list, tuple)):
-        opening = "["
-        for item in value:
-            yield opening
-            yield from _parts(item, room)
-            opening = ", "
-        yield "]" if value else "[]"
-    else:
-        yield _scalar(value)
+def _written(value: JSONValue, room: int) -> str:
+    """Write a value, or the beginning of it that is longer than ``room``; nothing where there is less than no room.
+
+    Every level takes room for its bracket, which bounds the depth.
+    """
+    if room < 0:
+        return ""
+    kind = type(value)
+    if kind is str:
+        return quoted(value if len(value) <= room else value[: room + 1])
+    if kind is int:
+        return str(value)
+    if kind is dict:
+        return _written_object(value, room - 1) if value else "{}"
+    if kind is list or kind is tuple:
+        return _written_array(value, room - 1) if value else "[]"
+    return _scalar(value)
+
+
+def _written_object(members: dict[str, JSONValue], room: int) -> str:
+    parts: list[str] = []
+    for key, item in members.items():
+        if room < 0:
+            parts.append("")  # for the comma before it, which there is no room for
+            break
+        name = quoted(key if len(key) <= room else key[: room + 1])
+        room -= len(name) + len(": ")
+        text = _written(item, room)
+        room -= len(text) + len(", ")
+        parts.append(f"{name}: {text}")
+    return f"{{{', '.join(parts)}}}"
+
+
+def _written_array(items: Sequence[JSONValue], room: int) -> str:
+    parts: list[str] = []
+    for item in items:
+        if room < 0:
+            parts.append("")  # for the comma before it, which there is no room for
+            break
+        text = _written(item, room)
+        room -= len(text) + len(", ")
+        parts.append(text)
+    return f"[{', '.join(parts)}]"
 
 
 def _scalar(value: JSONValue) -> str:

@@ -39,7 +39,7 @@ def resolve(container: Any, tokens: Sequence[str | int]) -> list[str | int]:
     for token in tokens:
         step = token
         if isinstance(node, dict):
-            step = _key(node, token)
+            step = token if isinstance(token, str) else _key(node, token)
             node = node.get(step)
         else:
             node = node[token] if isinstance(node, list) and isinstance(token, int) and token < len(node) else None
@@ -47,8 +47,8 @@ def resolve(container: Any, tokens: Sequence[str | int]) -> list[str | int]:
     return steps
 
 
-def _key(node: dict[str, Any], token: str | int) -> str:
-    if str(token) in node or isinstance(token, str):
+def _key(node: dict[str, Any], token: int) -> str:
+    if str(token) in node:
         return str(token)
     for key in node:  # it was written with zeros or a plus sign before it
         digits = key.removeprefix("+").lstrip("0")
@@ -76,7 +76,8 @@ def spell(steps: Sequence[str | int], wild: Sequence[bool] = (), root: str = ROO
             path.append(f"[{step}]")
             pattern.append("[*]")
         else:
-            spelled = f".{step}" if _IDENTIFIER.fullmatch(step) else f"[{quoted(step)}]"
+            plain = (step.isascii() and step.isidentifier()) or _IDENTIFIER.fullmatch(step)
+            spelled = f".{step}" if plain else f"[{quoted(step)}]"
             path.append(spelled)
             pattern.append(".*" if index < len(wild) and wild[index] else spelled)
     return "".join(path), "".join(pattern)

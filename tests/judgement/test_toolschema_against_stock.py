@@ -129,3 +129,28 @@ def test_the_same_question_has_the_same_answer(schema: dict[str, Any], value: di
     text = json.dumps(schema | {"$defs": {"node": NODE}})
 
     assert compile_schema(text).violations(value) == compile_schema(text.encode()).violations(value)
+
+
+@given(SCHEMAS, st.lists(OBJECTS, min_size=2, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_what_was_said_of_one_value_is_not_said_of_the_next(
+    schema: dict[str, Any], values: list[dict[str, Any]]
+) -> None:
+    text = json.dumps(schema | {"$defs": {"node": NODE}})
+    kept = compile_schema(text)
+
+    for value in values * 2:
+        assert kept.violations(value) == compile_schema(text).violations(value)
+
+
+def test_a_recursive_schema_is_described_alike_at_each_of_many_places() -> None:
+    schema = compile_schema(json.dumps({"$ref": "#/$defs/node", "$defs": {"node": NODE}}))
+    value: dict[str, Any] = {"b": 1}
+    for _ in range(100):
+        value = {"a": value, "b": 1}
+
+    first, again = schema.violations(value), schema.violations(value)
+
+    assert first == again
+    assert len({violation.path for violation in first}) == 101
+    assert {violation.expected for violation in first} == {"string"}
