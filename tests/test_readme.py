@@ -53,7 +53,7 @@ def test_the_two_lines_to_start_are_there_and_the_second_is_what_ci_runs() -> No
     lines = re.findall(r"^    (python3 -m venv .*)$", README, re.MULTILINE)
     assert [line.rpartition(" && ")[2] for line in lines] == [
         ".venv/bin/dispatchable check sample_data",
-        ".venv/bin/pytest",
+        ".venv/bin/pytest -n auto",
     ]
 
 

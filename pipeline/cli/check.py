@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,7 +76,7 @@ def command(
     limit = None if fail_over is None else parse_rate(fail_over)
     settings = Settings(supplied=None if tools_file is None else read_supplied(tools_file))
     files = find_files(paths)
-    with tempfile.TemporaryFile("w+b") as spool:
+    with _spool(output_format) as spool:
         printer = _Printer(output_format, spool, quiet=quiet)
         total = _check(files, settings, jobs, show_all, printer, quiet=quiet)
         printer.finish(total, len(files), show_all=show_all)
@@ -112,6 +112,15 @@ def _check(
             total.add(part)
             printer.print_part(part)
     return total
+
+
+def _spool(output_format: str) -> IO[bytes]:
+    """Where the calls of a document wait, since its summary stands before them; the other formats need no file."""
+    if output_format != "json":
+        return io.BytesIO()
+    import tempfile  # which imports every compression there is
+
+    return tempfile.TemporaryFile("w+b")
 
 
 def _size_bytes(file: str) -> int:

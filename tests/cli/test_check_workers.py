@@ -114,6 +114,28 @@ main()
 """
 
 
+def wait_until_all_wait(session: int) -> None:
+    """Return when no process of a session has had anything to do for a while."""
+    quiet_looks = 0
+    while quiet_looks < 10:
+        time.sleep(0.03)
+        stats = [stat.rpartition(")")[2].split() for stat in map(text_of, Path("/proc").glob("[0-9]*/stat"))]
+        busy = [
+            state
+            for state, _, _, its_session, *_ in filter(None, stats)
+            if its_session == str(session) and state != "S"
+        ]
+        quiet_looks = 0 if busy else quiet_looks + 1
+
+
+def text_of(path: Path) -> str:
+    """What stands in a file; nothing where it has gone."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
 def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, logs: list[str], jobs: str) -> None:
     """A pipe to which nobody writes keeps one worker waiting; the others have nothing more to do."""
@@ -126,7 +148,7 @@ def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, logs: list[str], jobs: 
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:
-        time.sleep(2.5)
+        wait_until_all_wait(process.pid)
         os.killpg(process.pid, signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     interrupted = b"error[interrupted]: stopped before the work was done\n"

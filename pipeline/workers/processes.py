@@ -1,8 +1,7 @@
-"""Work on several cores: results in the order of the work, a bounded number ahead, a clear word when one is lost."""
+"""The processes that share out the work, and what ends them: a lost one, an interrupt, the end of their parent."""
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 from collections import deque
@@ -18,6 +17,7 @@ from threading import Thread
 from typing import TypeVar
 
 from pipeline.errors import PipelineError
+from pipeline.workers import leave_garbage
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,16 +27,13 @@ _AHEAD_PER_WORKER = 2
 _THREADS = Path("/proc/self/task")
 
 
-def map_in_order(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
-    """``work`` on every item, results in their order, a bounded number of them ahead; with one job in this process.
+def map_in_processes(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[R]:
+    """``work`` on every item in ``jobs`` processes, results in the order of the items.
 
     Raises:
-        PipelineError: ``worker-lost`` or ``out-of-memory``; and whatever ``work`` raises.
+        PipelineError: ``worker-lost``; and whatever ``work`` raises.
     """
     try:
-        if jobs <= 1:
-            yield from map(work, items)
-            return
         with ProcessPoolExecutor(jobs, _context(), initializer=_begin_worker) as executor:
             yield from _in_order(executor, work, items, jobs * _AHEAD_PER_WORKER)
     except BrokenProcessPool as error:
@@ -45,19 +42,6 @@ def map_in_order(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Itera
             "a worker process was killed, or died without a word",
             "most often that is the system being out of memory: run the same command again with a smaller --jobs",
         ) from error
-    except MemoryError as error:
-        raise PipelineError(
-            "out-of-memory", "there is not enough memory", "run the same command again with a smaller --jobs"
-        ) from error
-
-
-def leave_garbage() -> None:
-    """Stop looking for reference cycles in this process: records make millions of values and no cycles.
-
-    The collector would walk all values that wait for their batch, again and again, and find nothing.
-    """
-    gc.freeze()
-    gc.disable()
 
 
 def _context() -> BaseContext:
