@@ -6,13 +6,15 @@ belongs to the turn is stored once and joined only where a whole row is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
-from pipeline.records import Turn
+from pipeline.records import Call, Turn
 from pipeline.tables import TIMESTAMP
 from pipeline.toolset import ToolsetsByNumber
 
@@ -71,119 +73,228 @@ _LOGGER_MARK = "(litellm_truncated skipped "
 _LOGGER_NAME = "litellm_truncated"
 
 
-def turns_batch(turns: Sequence[Turn], toolsets: ToolsetsByNumber) -> pa.RecordBatch:
-    """One row a turn (``TURN_SCHEMA``), in the order given."""
+class TurnColumns(Struct):
+    """Turns as columns of equal length, each named as the member of :class:`Turn`; ``calls`` is how many each made."""
+
+    format: list[str] = field(default_factory=list)
+    response_id: list[str | None] = field(default_factory=list)
+    model: list[str | None] = field(default_factory=list)
+    created_at_us: list[int | None] = field(default_factory=list)
+    response_status: list[str | None] = field(default_factory=list)
+    finish_reason: list[str | None] = field(default_factory=list)
+    truncation: list[str | None] = field(default_factory=list)
+    token_limit_reached: list[bool] = field(default_factory=list)
+    toolset: list[int | None] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    choice_index: list[int] = field(default_factory=list)
+    parallel_tool_calls: list[bool | None] = field(default_factory=list)
+    input_tokens: list[int | None] = field(default_factory=list)
+    output_tokens: list[int | None] = field(default_factory=list)
+    allowed_tools: list[frozenset[str] | None] = field(default_factory=list)
+    source_file: list[str] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    offset: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+
+class CallColumns(Struct):
+    """Calls as columns of equal length, turn by turn, each named as the member of :class:`Call`."""
+
+    call_id: list[str | None] = field(default_factory=list)
+    tool_name: list[str | None] = field(default_factory=list)
+    tool_namespace: list[str | None] = field(default_factory=list)
+    arguments: list[str | None] = field(default_factory=list)
+    arguments_form: list[str] = field(default_factory=list)
+    freeform: list[bool] = field(default_factory=list)
+    item_incomplete: list[bool] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.call_id)
+
+
+class Rows(Struct):
+    """Turns and their calls on their way into batches, in log order. Whoever reads records puts them in."""
+
+    turns: TurnColumns = field(default_factory=TurnColumns)
+    calls: CallColumns = field(default_factory=CallColumns)
+
+    def add(self, turn: Turn, source_file: str, line: int, offset: int) -> None:
+        """One turn, with where its record stands."""
+        turns, calls = self.turns, self.calls
+        for name in _TURN_MEMBERS:
+            getattr(turns, name).append(getattr(turn, name))
+        turns.calls.append(len(turn.calls))
+        turns.source_file.append(source_file)
+        turns.line.append(line)
+        turns.offset.append(offset)
+        for call in turn.calls:
+            for name in Call.__struct_fields__:
+                getattr(calls, name).append(getattr(call, name))
+
+
+_TURN_MEMBERS = tuple(name for name in Turn.__struct_fields__ if name != "calls")
+
+
+def tools_declared(rows: Rows, toolsets: ToolsetsByNumber) -> list[int | None]:
+    """How many tools stand declared with each turn, None where that is not recorded; in the order of the rows."""
+    numbers = rows.turns.toolset
+    counts = {number: None if number is None else len(toolsets[number].definitions) for number in set(numbers)}
+    return [counts[number] for number in numbers]
+
+
+def turns_batch(rows: Rows, declared: Sequence[int | None]) -> pa.RecordBatch:
+    """One row a turn (``TURN_SCHEMA``), in the order of the rows; ``declared`` are its :func:`tools_declared`."""
+    turns = rows.turns
     columns: list[Sequence[object]] = [
-        [turn.format for turn in turns],
-        [turn.response_id for turn in turns],
-        [turn.model for turn in turns],
-        [turn.created_at_us for turn in turns],
-        [turn.choice_index for turn in turns],
-        [turn.response_status for turn in turns],
-        [turn.finish_reason for turn in turns],
-        [_turn_evidence(turn) for turn in turns],
-        [len(turn.calls) for turn in turns],
-        [None if turn.toolset is None else len(toolsets[turn.toolset].definitions) for turn in turns],
-        [turn.parallel_tool_calls for turn in turns],
-        [turn.input_tokens for turn in turns],
-        [turn.output_tokens for turn in turns],
-        [turn.source_file for turn in turns],
-        [turn.line for turn in turns],
-        [turn.offset for turn in turns],
+        turns.format,
+        turns.response_id,
+        turns.model,
+        turns.created_at_us,
+        turns.choice_index,
+        turns.response_status,
+        turns.finish_reason,
+        _evidence(turns),
+        turns.calls,
+        declared,
+        turns.parallel_tool_calls,
+        turns.input_tokens,
+        turns.output_tokens,
+        turns.source_file,
+        turns.line,
+        turns.offset,
     ]
     return _batch(columns, TURN_SCHEMA)
 
 
-def calls_batch(turns: Sequence[Turn]) -> pa.RecordBatch:
-    """One row a call of these turns (``CALL_SCHEMA``), turn by turn; ``turn_row`` counts the turns given."""
-    calls = [call for turn in turns for call in turn.calls]
-    cut_evidence, at_token_limit, truncation = _endings(turns, len(calls))
-    columns: list[Sequence[object]] = [
-        [row for row, turn in enumerate(turns) for _ in turn.calls],
-        [turn.toolset for turn in turns for _ in turn.calls],
-        [index for turn in turns for index in range(len(turn.calls))],
-        [call.call_id for call in calls],
-        [call.tool_name for call in calls],
-        [call.tool_namespace for call in calls],
-        [call.arguments for call in calls],
-        [call.arguments_form for call in calls],
-        [call.freeform for call in calls],
+def calls_batch(rows: Rows) -> pa.RecordBatch:
+    """One row a call (``CALL_SCHEMA``), turn by turn; ``turn_row`` counts the turns of the rows."""
+    turns, calls = rows.turns, rows.calls
+    first_calls = pa.array(accumulate(turns.calls, initial=0), type=_COUNT)
+    turn_row = pc.list_parent_indices(pa.ListArray.from_arrays(first_calls, pa.nulls(len(calls)))).cast(_COUNT)
+    call_index: object = [0] * len(calls)
+    if max(turns.calls, default=0) > 1:
+        call_index = pc.subtract(pa.array(range(len(calls)), type=_COUNT), first_calls.take(turn_row))
+    cut_evidence, at_token_limit, truncation = _endings(rows)
+    columns = [
+        turn_row,
+        pa.array(turns.toolset, type=_COUNT).take(turn_row),
+        call_index,
+        calls.call_id,
+        calls.tool_name,
+        calls.tool_namespace,
+        calls.arguments,
+        calls.arguments_form,
+        calls.freeform,
         cut_evidence,
         at_token_limit,
         truncation,
-        _outside_tool_choice(turns, len(calls)),
+        _outside_tool_choice(rows),
     ]
     return _batch(columns, CALL_SCHEMA)
 
 
-def _endings(turns: Sequence[Turn], rows: int) -> tuple[list[str | None], list[bool], list[str | None]]:
+def _endings(rows: Rows) -> tuple[list[str | None], list[bool], list[str | None]]:
     """Evidence that a call can have been cut, that it can have been by the token limit, and what the turn shows.
 
     The ending of a turn touches its last call only. Most turns end well, so the columns start empty.
     """
-    cut_evidence: list[str | None] = [None] * rows
-    at_token_limit = [False] * rows
-    truncation: list[str | None] = [None] * rows
+    turns, incomplete = rows.turns, rows.calls.item_incomplete
+    cut_evidence: list[str | None] = [None] * len(incomplete)
+    at_token_limit = [False] * len(incomplete)
+    truncation: list[str | None] = [None] * len(incomplete)
+    evidence = _evidence(turns)
+    if evidence.count(None) == len(evidence) and True not in incomplete:
+        return cut_evidence, at_token_limit, truncation
     first = 0
-    for turn in turns:
-        after = first + len(turn.calls)
-        if after > first:
-            evidence = _turn_evidence(turn)
-            if evidence is not None:
-                truncation[first:after] = [evidence] * (after - first)
-                cut_evidence[after - 1] = turn.truncation
-                at_token_limit[after - 1] = turn.token_limit_reached
-            for row, call in enumerate(turn.calls, first):
-                if call.item_incomplete:
-                    cut_evidence[row] = ITEM_INCOMPLETE
-                    truncation[row] = turn.truncation or ITEM_INCOMPLETE
+    for turn, count in enumerate(turns.calls):
+        after = first + count
+        if count and evidence[turn] is not None:
+            truncation[first:after] = [evidence[turn]] * count
+            cut_evidence[after - 1] = turns.truncation[turn]
+            at_token_limit[after - 1] = turns.token_limit_reached[turn]
+        for row in range(first, after):
+            if incomplete[row]:
+                cut_evidence[row] = ITEM_INCOMPLETE
+                truncation[row] = turns.truncation[turn] or ITEM_INCOMPLETE
         first = after
     return cut_evidence, at_token_limit, truncation
 
 
-def _outside_tool_choice(turns: Sequence[Turn], rows: int) -> list[bool | None]:
-    if all(turn.allowed_tools is None for turn in turns):
-        return [None] * rows
+def _outside_tool_choice(rows: Rows) -> list[bool | None]:
+    allowed = rows.turns.allowed_tools
+    if allowed.count(None) == len(allowed):
+        return [None] * len(rows.calls)
+    allowed_of_call = (names for names, count in zip(allowed, rows.turns.calls, strict=True) for _ in range(count))
     return [
-        None if turn.allowed_tools is None else call.tool_name not in turn.allowed_tools
-        for turn in turns
-        for call in turn.calls
+        None if names is None else name not in names
+        for names, name in zip(allowed_of_call, rows.calls.tool_name, strict=True)
     ]
 
 
 def logger_truncation(arguments: pa.Array) -> pa.Array:
     """Name of the logger whose mark stands in arguments that it shortened, a string a row; null where there is none."""
+    texts = arguments.buffers()[-1]
+    # Hardly any text has it, and all texts lie side by side: looking through them at once is the quickest way to know.
+    if texts is None or _LOGGER_MARK.encode() not in texts.to_pybytes():
+        return pa.nulls(len(arguments), _TEXT)
     marked = pc.match_substring(arguments, _LOGGER_MARK)
     return pc.if_else(marked, _LOGGER_NAME, pa.scalar(None, _TEXT))
 
 
-def turn_keys(turns: Sequence[Turn], places: Mapping[str, str]) -> pa.Array:
+def turn_keys(rows: Rows, places: Mapping[str, str]) -> pa.Array:
     """A stable key of each turn, as 32 hexadecimal digits.
 
     A turn is known by its answer's id, creation time, choice and calls. One without an id is known by its place alone:
     the name that ``places`` has for its source file, its offset, and its position among the turns of the record.
     """
-    keys = []
-    place: tuple[str, int] = ("", -1)
-    position = 0
-    for turn in turns:
-        here = (turn.source_file, turn.offset)
-        position = position + 1 if here == place else 0
-        place = here
-        if turn.response_id is None:
-            known_by = f"place\0{places[turn.source_file]}\0{turn.offset}\0{position}"
-        else:
-            calls = "".join(f"\0{call.call_id}\0{call.tool_name}\0{call.arguments}" for call in turn.calls)
-            known_by = f"{turn.response_id}\0{turn.created_at_us}\0{turn.choice_index}{calls}"
-        keys.append(blake2b(known_by.encode(errors="surrogatepass"), digest_size=16).hexdigest())
-    return pa.array(keys, type=_TEXT)
-
-
-def _turn_evidence(turn: Turn) -> str | None:
-    return turn.truncation or (TOKEN_LIMIT_REACHED if turn.token_limit_reached else None)
-
-
-def _batch(columns: Sequence[Sequence[object]], schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    turns = rows.turns
+    known_by = [
+        f"{response_id}\0{created_at_us}\0{choice_index}{calls}"
+        for response_id, created_at_us, choice_index, calls in zip(
+            turns.response_id, turns.created_at_us, turns.choice_index, _calls_in_words(rows), strict=True
+        )
+    ]
+    if None in turns.response_id:
+        place: tuple[str, int] = ("", -1)
+        position = 0
+        for row, here in enumerate(zip(turns.source_file, turns.offset, strict=True)):
+            position = position + 1 if here == place else 0
+            place = here
+            if turns.response_id[row] is None:
+                known_by[row] = f"place\0{places[here[0]]}\0{here[1]}\0{position}"
+    return pa.array(
+        [blake2b(words.encode(errors="surrogatepass"), digest_size=16).hexdigest() for words in known_by], type=_TEXT
     )
+
+
+def _calls_in_words(rows: Rows) -> Iterator[str]:
+    """The calls of each turn as one text."""
+    calls = rows.calls
+    words = [
+        f"\0{call_id}\0{tool_name}\0{arguments}"
+        for call_id, tool_name, arguments in zip(calls.call_id, calls.tool_name, calls.arguments, strict=True)
+    ]
+    first = 0
+    for count in rows.turns.calls:
+        yield words[first] if count == 1 else "".join(words[first : first + count])
+        first += count
+
+
+def _evidence(turns: TurnColumns) -> list[str | None]:
+    """Why each turn can have been cut: what it says itself, or else that it reached its token limit."""
+    if True not in turns.token_limit_reached:
+        return turns.truncation
+    return [
+        said or (TOKEN_LIMIT_REACHED if reached else None)
+        for said, reached in zip(turns.truncation, turns.token_limit_reached, strict=True)
+    ]
+
+
+def _batch(columns: Sequence[object], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, type=member.type)
+        for column, member in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -134,14 +134,15 @@ def check_batch(batch: Batch, show_all: bool) -> Checked:
 def count_batch(batch: Batch) -> Checked:
     """What one batch comes to in numbers, with no finding kept."""
     counts = pc.value_counts(batch.calls["state"]).to_pylist()
-    parallel = pc.filter(batch.turns["calls"], pc.greater(batch.turns["calls"], 1))
+    turns = batch.rows.turns
+    parallel = [made for made in turns.calls if made > 1]
     return Checked(
         records=batch.records,
         answered=batch.answered,
-        turns=batch.turns.num_rows,
+        turns=len(turns),
         calls=batch.calls.num_rows,
         parallel_turns=len(parallel),
-        parallel_calls=pc.sum(parallel).as_py() or 0,
+        parallel_calls=sum(parallel),
         states=Counter({count["values"]: count["counts"] for count in counts}),
         warnings=_warnings(batch.calls),
         notes=batch.notes,
@@ -167,8 +168,7 @@ def _kind(what: Reject | Unrecognised) -> str:
 
 def _files_read(batch: Batch) -> Counter[str]:
     """How many records of each file were readable, recognised or not."""
-    counts = pc.value_counts(batch.turns["source_file"]).to_pylist()
-    read = Counter({count["values"]: count["counts"] for count in counts})
+    read = Counter(batch.rows.turns.source_file)
     read.update(located.source_file for located in batch.unrecognised)
     return read
 
@@ -191,19 +191,20 @@ def _findings(batch: Batch, show_all: bool) -> tuple[list[dict[str, Any]], dict[
     else:
         shown = pc.indices_nonzero(pc.not_equal(calls["outcome"], USABLE)).cast(pa.int32())
     rows = calls.take(shown)
-    turns = batch.turns.take(rows["turn_row"])
+    turns, turn_rows = batch.rows.turns, rows["turn_row"].to_pylist()
     violations: dict[int, list[dict[str, Any]]] = {}
     for violation in batch.violations.to_pylist():
         violations.setdefault(violation["call_row"], []).append(violation)
-    columns = [turns[name].to_pylist() for name in _TURN_COLUMNS] + [rows[name].to_pylist() for name in _CALL_COLUMNS]
+    places = (turns.source_file, turns.line, turns.response_id, turns.model)
+    columns = [[column[row] for row in turn_rows] for column in places]
+    columns += [rows[name].to_pylist() for name in _CALL_COLUMNS]
     names = _TURN_COLUMNS + _CALL_COLUMNS
-    nearest = rows["nearest_tool"].to_pylist()
     findings = []
     groups: dict[GroupKey, Group] = {}
-    for row, values in enumerate(zip(*columns, strict=True)):
+    for row, nearest, *values in zip(shown.to_pylist(), rows["nearest_tool"].to_pylist(), *columns, strict=True):
         finding = dict(zip(names, values, strict=True))
-        broken = violations.get(shown[row].as_py(), [])
-        for key, message in _groups_of(finding, broken, nearest[row]):
+        broken = violations.get(row, [])
+        for key, message in _groups_of(finding, broken, nearest):
             _count_group(groups, key, Group(1, f"{finding['source_file']}:{finding['source_line']}", message))
         finding["violations"] = [{name: violation[name] for name in _VIOLATION_COLUMNS} for violation in broken]
         finding["repairs"] = list(STATE_BY_NAME[finding["state"]].repairs)

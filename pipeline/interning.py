@@ -29,7 +29,11 @@ from pipeline.records import ToolDefinition
 from pipeline.toolset import Toolset
 
 _NAME = b'"tools":'
+_NAME_BYTES = len(_NAME)
 _BACKSLASH, _OPENING_BRACKET = 0x5C, 0x5B
+#: How far the next list is looked for at first. In a longer stretch, the search would first prepare itself for a long
+#: one, which takes as long as finding a list that is near.
+_WINDOW_BYTES = 1 << 14
 #: Bytes of a list by which candidates are looked up before all of it is compared.
 _HEAD_BYTES = 96
 #: Lists with the same head that are kept for comparison; later ones are decoded every time.
@@ -44,7 +48,7 @@ class Toolsets:
 
     def __init__(self) -> None:
         self._toolsets: list[Toolset] = []
-        self._number_by_text: dict[bytes, int | None] = {}
+        self._number_by_text: dict[bytes, int | None] = {b"": None}  # where nothing stands, no toolset does
         self._number_by_parts: dict[tuple[int, ...], int] = {}
         self._candidates: dict[bytes, list[tuple[bytes, bytes]]] = {}
         self._new_definitions: list[ToolDefinition] = []
@@ -67,25 +71,29 @@ class Toolsets:
         taken, self._new_definitions = self._new_definitions, []
         return taken
 
-    def splice(self, record: bytes) -> bytes:
-        """The record with every known tool list replaced by its token; the record itself where there is none."""
-        pieces: list[bytes] = []
-        done = 0
-        position = record.find(_NAME)
-        while position >= 0:
-            start = position + len(_NAME)
-            while record.startswith(b" ", start):
-                start += 1
-            candidates = self._candidates.get(record[start : start + _HEAD_BYTES])
-            if candidates is not None and record[position - 1] != _BACKSLASH:
+    def splice(self, text: bytes | bytearray, end: int | None = None) -> bytes:
+        """One record, or lines of them, with every known tool list replaced by its token: of ``text[:end]``."""
+        stop = len(text) if end is None else end
+        pieces: list[bytes | bytearray] = []
+        done = begin = 0
+        find, starts_with, candidates_of = text.find, text.startswith, self._candidates.get
+        position = find(_NAME, 0, min(_WINDOW_BYTES, stop))
+        while position >= 0 or (position := find(_NAME, begin, stop)) >= 0:
+            begin = position + _NAME_BYTES
+            candidates = candidates_of(bytes(text[begin : begin + _HEAD_BYTES]))
+            if candidates is None and starts_with(b" ", begin):
+                while starts_with(b" ", begin):
+                    begin += 1
+                candidates = candidates_of(bytes(text[begin : begin + _HEAD_BYTES]))
+            if candidates is not None and text[position - 1] != _BACKSLASH:
                 for known, token in candidates:
-                    if record.startswith(known, start):
-                        pieces += (record[done:start], token)
-                        start += len(known)
-                        done = start
+                    if starts_with(known, begin, stop):
+                        pieces += (text[done:begin], token)
+                        done = begin = begin + len(known)
                         break
-            position = record.find(_NAME, start)
-        return b"".join((*pieces, record[done:])) if pieces else record
+            position = find(_NAME, begin, min(begin + _WINDOW_BYTES, stop))
+        pieces.append(text[done:stop])
+        return b"".join(pieces)
 
     def restore(self, text: bytes) -> bytes:
         """The text as it stood in the record: every token replaced by its list."""
@@ -110,6 +118,14 @@ class Toolsets:
             return self._number_by_text[text]
         except KeyError:
             return self._learn(self.restore(text))
+
+    def intern_all(self, arrays: Iterable[msgspec.Raw]) -> list[int | None]:
+        """:meth:`intern` for each of many values; None where there is none (``Raw()``)."""
+        known = self._number_by_text
+        try:
+            return [known[bytes(array)] for array in arrays]
+        except KeyError:
+            return [self.intern(array) for array in arrays]
 
     def union(self, numbers: Iterable[int | None]) -> int | None:
         """Number of the toolset that holds the definitions of several; None where all are None.
@@ -138,7 +154,7 @@ class Toolsets:
     def renew(self) -> None:
         """Forget everything. Numbers handed out before mean nothing any more."""
         self._toolsets.clear()
-        self._number_by_text.clear()
+        self._number_by_text = {b"": None}
         self._number_by_parts.clear()
         self._candidates.clear()
         self._text_by_token.clear()

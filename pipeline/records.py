@@ -57,6 +57,42 @@ class RecordBlock(Struct):
     end_line: int = 1
     unterminated: bool = False
 
+    @property
+    def last_line(self) -> int:
+        """Line of the last record; there must be one."""
+        return self.lines[-1]
+
+    @property
+    def last_is_closed(self) -> bool:
+        """Whether the last record ends as an object or an array does, so that nothing can be added to it."""
+        return self.raws[-1].endswith((b"}", b"]"))
+
+
+class LineBlock(Struct):
+    """Some consecutive lines of one file, each of which begins with ``{``: most likely a record each, not looked into.
+
+    They are ``text[:end]``, which ends where a line does, after a ``}``; ``offsets`` are where each begins in the
+    decompressed, UTF-8 text of the file, ``first_line`` is the first one's number. What the lines are is for the reader
+    to find out, all at once; if it cannot, ``sources.frame_lines`` makes records of them. The text is valid until the
+    next block is asked for. ``end_offset``, ``end_line`` and ``unterminated`` as in :class:`RecordBlock`.
+    """
+
+    source_file: str
+    text: bytes | bytearray
+    end: int
+    offsets: list[int]
+    first_line: int
+    end_offset: int
+    end_line: int
+    unterminated: bool = False
+    rejects: tuple[Reject, ...] = ()
+    last_is_closed: bool = True
+
+    @property
+    def last_line(self) -> int:
+        """Number of the last line."""
+        return self.first_line + len(self.offsets) - 1
+
 
 class Call(Struct, gc=False):
     """One function call of a turn, before it is judged.
@@ -97,9 +133,6 @@ class Turn(Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
     allowed_tools: frozenset[str] | None = None
-    source_file: str = ""
-    line: int = 0
-    offset: int = 0
 
 
 class ToolDefinition(Struct, frozen=True):

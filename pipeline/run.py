@@ -9,20 +9,20 @@ from typing import NamedTuple
 import pyarrow as pa
 from msgspec import Struct, field
 
-from pipeline.batches import calls_batch, turn_keys, turns_batch
+from pipeline.batches import Rows, calls_batch, tools_declared, turn_keys, turns_batch
 from pipeline.classify import classify
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Outcome, Page, PlainReader, Unread, read_record
 from pipeline.interning import Toolsets
-from pipeline.records import RecordBlock, Reject, ToolDefinition, Turn, Unrecognised
-from pipeline.sources import Split, read_blocks, split_documents
+from pipeline.records import LineBlock, RecordBlock, Reject, ToolDefinition, Unrecognised
+from pipeline.sources import Split, frame_lines, read_blocks, split_documents
 
 #: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
 BATCH_TURNS = 8192
 #: Bytes of records after which a batch is judged all the same, since its texts are all held.
 BATCH_BYTES = 48 << 20
-#: Bytes of a file that are cut into records at a time: what a core keeps at hand. Larger blocks are slower.
-BLOCK_BYTES = 128 << 10
+#: Bytes of a file that are read at a time: what a core keeps at hand. Larger blocks are slower.
+BLOCK_BYTES = 256 << 10
 _EXCERPT_BYTES = 160
 #: Records that are tried at once as plain ones.
 _PLAIN_RECORDS = 16
@@ -48,11 +48,13 @@ class Located(NamedTuple):
 class Batch(Struct):
     """Some records of a split, judged. ``records`` = ``answered`` + rejects + unrecognised; nothing is lost in silence.
 
-    ``turns`` and ``calls`` are ``batches.TURN_SCHEMA`` and ``batches.CALL_SCHEMA`` with verdicts, ``violations``
-    ``classify.VIOLATION_SCHEMA``; all in log order. ``turn_keys`` has a string a turn, where keys were asked for.
+    ``rows`` are the turns and their calls as they were read, ``declared`` how many tools stand with each turn.
+    ``calls`` is ``batches.CALL_SCHEMA`` with verdicts, ``violations`` ``classify.VIOLATION_SCHEMA``; all in log order.
+    ``turn_keys`` has a string a turn, where keys were asked for.
     """
 
-    turns: pa.RecordBatch
+    rows: Rows
+    declared: list[int | None]
     turn_keys: pa.Array | None
     calls: pa.RecordBatch
     violations: pa.RecordBatch
@@ -63,11 +65,16 @@ class Batch(Struct):
     notes: Counter[str]
     definitions: list[ToolDefinition]
 
+    @property
+    def turns(self) -> pa.RecordBatch:
+        """``batches.TURN_SCHEMA``, made when it is asked for: a check shows the turns of a few calls only."""
+        return turns_batch(self.rows, self.declared)
+
 
 class _Pending(Struct):
     """What has been read and not judged yet."""
 
-    turns: list[Turn] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
     rejects: list[Located] = field(default_factory=list)
     unrecognised: list[Located] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
@@ -84,13 +91,14 @@ class Judge:
         self._toolsets = Toolsets()
         self._supplied = self._add_supplied()
         self._pending = _Pending()
-        self._plain = PlainReader(self._toolsets)
+        self._plain_lines = PlainReader(self._toolsets)
+        self._plain_records = PlainReader(self._toolsets)
 
     def batches(
         self,
         split: Split,
         on_bytes: Callable[[int], None] | None = None,
-        on_block: Callable[[RecordBlock], None] | None = None,
+        on_block: Callable[[RecordBlock | LineBlock], None] | None = None,
         places: Mapping[str, str] | None = None,
     ) -> Iterator[Batch]:
         """The records of a split, judged, in log order. At least one batch, so that counts come out.
@@ -103,33 +111,52 @@ class Judge:
         """
         for file_slice in split.slices:
             for block in read_blocks(file_slice, block_bytes=BLOCK_BYTES, on_bytes=on_bytes):
-                if on_block is not None:
-                    on_block(block)
-                self._read(block)
+                for read in self._read(block):
+                    if on_block is not None:
+                        on_block(read)
                 if self._is_due():
                     yield self._judge(places)
         yield self._judge(places)
 
-    def _read(self, block: RecordBlock) -> None:
+    def _read(self, block: RecordBlock | LineBlock) -> Iterator[RecordBlock | LineBlock]:
+        """Read a block; it comes out as it has been read, as lines or as records."""
+        if isinstance(block, RecordBlock):
+            self._read_records(block)
+            yield block
+        elif self._read_lines(block):
+            yield block
+        else:
+            for framed in frame_lines(block):
+                self._read_records(framed)
+                yield framed
+
+    def _read_lines(self, block: LineBlock) -> bool:
+        """Read lines all at once; false, and nothing done, where they are not plain records one and all."""
+        pending, offsets = self._pending, block.offsets
+        text = self._toolsets.splice(block.text, block.end)
+        lines = range(block.first_line, block.first_line + len(offsets))
+        if not self._plain_lines.read(text, pending.rows, source_name(block.source_file), lines, offsets):
+            return False
+        pending.records += len(offsets)
+        pending.answered += len(offsets)
+        pending.size_bytes += len(text)
+        return True
+
+    def _read_records(self, block: RecordBlock) -> None:
         pending = self._pending
         before = len(pending.rejects)
         source_file = source_name(block.source_file)
-        lines, offsets = block.lines, block.offsets
         for first in range(0, len(block.raws), _PLAIN_RECORDS):
-            raws = block.raws[first : first + _PLAIN_RECORDS]
+            after = first + _PLAIN_RECORDS
+            raws, lines, offsets = block.raws[first:after], block.lines[first:after], block.offsets[first:after]
             documents = [self._toolsets.splice(raw) for raw in raws]
             pending.size_bytes += sum(map(len, raws))
-            plain = self._plain.read(documents)
-            if plain is None:
-                for at, (raw, document) in enumerate(zip(raws, documents, strict=True), first):
-                    self._read_one(raw, document, source_file, lines[at], offsets[at])
+            if self._plain_records.read(b"\n".join(documents), pending.rows, source_file, lines, offsets):
+                pending.records += len(raws)
+                pending.answered += len(raws)
                 continue
-            for at, turns in enumerate(plain, first):
-                for turn in turns:
-                    turn.source_file, turn.line, turn.offset = source_file, lines[at], offsets[at]
-                pending.turns += turns
-            pending.records += len(plain)
-            pending.answered += len(plain)
+            for raw, document, line, offset in zip(raws, documents, lines, offsets, strict=True):
+                self._read_one(raw, document, source_file, line, offset)
         pending.records += len(block.rejects)
         if block.rejects:
             pending.rejects += [Located(source_file, reject) for reject in block.rejects]
@@ -140,7 +167,7 @@ class Judge:
             try:
                 outcome = read_record(document, self._toolsets)
             except UndecodableError:
-                if document is raw:
+                if len(document) == len(raw):
                     raise
                 # Once more with nothing cut out, so that the place it names is one of the record.
                 outcome = read_record(raw, self._toolsets)
@@ -163,8 +190,7 @@ class Judge:
             return
         pending.answered += 1
         for turn in outcome:
-            turn.source_file, turn.line, turn.offset = source_file, line, offset
-        pending.turns += outcome
+            pending.rows.add(turn, source_file, line, offset)
 
     def _read_glued(self, raw: bytes, source_file: str, line: int, offset: int, error: UndecodableError) -> None:
         """A line that is not one document may be several; what cannot be read even so is one reject."""
@@ -184,7 +210,7 @@ class Judge:
     def _is_due(self) -> bool:
         pending = self._pending
         return (
-            len(pending.turns) >= self._settings.batch_turns
+            len(pending.rows.turns) >= self._settings.batch_turns
             or pending.size_bytes >= BATCH_BYTES
             or len(pending.rejects) + len(pending.unrecognised) >= self._settings.batch_turns
             or self._toolsets.is_full
@@ -192,15 +218,15 @@ class Judge:
 
     def _judge(self, places: Mapping[str, str] | None) -> Batch:
         pending, self._pending = self._pending, _Pending()
-        turns = pending.turns
+        rows = pending.rows
         if self._supplied is not None:
-            for turn in turns:
-                if turn.toolset is None:
-                    turn.toolset = self._supplied
-        judged = classify(calls_batch(turns), self._toolsets)
+            turns = rows.turns
+            turns.toolset = [self._supplied if number is None else number for number in turns.toolset]
+        judged = classify(calls_batch(rows), self._toolsets)
         batch = Batch(
-            turns_batch(turns, self._toolsets),
-            None if places is None else turn_keys(turns, places),
+            rows,
+            tools_declared(rows, self._toolsets),
+            None if places is None else turn_keys(rows, places),
             judged.calls,
             judged.violations,
             pending.records,

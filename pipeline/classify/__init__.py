@@ -1,9 +1,8 @@
 """Calls in, the same calls with their verdicts out: which of the nine states each one is in, and why.
 
-What is decided for whole columns: which texts and which pairs of definition and text are distinct, whether a name is
-declared, strictness, the precedence of the states, outcomes. What is not: parsing one text, and holding one object
-against its schema. Those are calls into C and Rust for a value of its own shape, which no column operation can do; they
-run once for each distinct text and each distinct pair.
+What is decided for whole columns: whether a name is declared, strictness, the precedence of the states, outcomes. What
+is not: parsing one text, and holding one object against its schema. Those are calls into C and Rust for a value of its
+own shape, which no column operation can do; they run once for each distinct pair of definition and text.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import pyarrow.compute as pc
 
 from pipeline.classify.pairs import VIOLATION_SCHEMA, Pairs
 from pipeline.classify.schemas import schema_error
-from pipeline.classify.texts import Texts
 from pipeline.classify.tools import Tools
 from pipeline.toolset import ToolsetsByNumber
 from pipeline.verdicts import (
@@ -50,6 +48,9 @@ VERDICT_SCHEMA = pa.schema(
 )
 _STATE_NAMES = pa.array([state.name for state in STATES])
 _OUTCOMES = pa.array([state.outcome for state in STATES])
+# Constants have their type here, since Arrow is slow to find it out.
+_NO_TEXT = pa.scalar(None, pa.string())
+_ZERO = pa.scalar(0, pa.int32())
 _STATE_NUMBER = {state: pa.scalar(number, pa.int8()) for number, state in enumerate(STATES)}
 
 
@@ -67,11 +68,10 @@ def classify(calls: pa.RecordBatch, toolsets: ToolsetsByNumber) -> Judged:
     """
     tools = Tools(calls, toolsets)
     freeform = pc.or_(calls["freeform"], tools.freeform)
-    texts = Texts(calls["arguments"], freeform)
-    pairs = Pairs(tools, texts)
-    ends_early = pc.and_(calls["at_token_limit"], texts.ends_early)
+    pairs = Pairs(tools, calls["arguments"], freeform)
+    ends_early = pc.and_(calls["at_token_limit"], pairs.ends_early)
     can_be_cut = pc.or_(pc.is_valid(calls["cut_evidence"]), ends_early)
-    unparsed = pc.invert(texts.parsed)
+    unparsed = pc.invert(pairs.parsed)
     state = pc.case_when(
         pc.make_struct(
             freeform,
@@ -80,7 +80,7 @@ def classify(calls: pa.RecordBatch, toolsets: ToolsetsByNumber) -> Judged:
             pc.is_null(calls["toolset"]),
             pc.is_null(tools.definition),
             pc.or_(tools.has_schema_error, pairs.unjudgeable),
-            pc.greater(pairs.violation_count, 0),
+            pc.greater(pairs.violation_count, _ZERO),
             pc.invert(tools.strict),
         ),
         *(
@@ -106,16 +106,16 @@ def classify(calls: pa.RecordBatch, toolsets: ToolsetsByNumber) -> Judged:
         tools.strict,
         state_name,
         _OUTCOMES.take(state),
-        texts.fault,
+        pairs.fault,
         pc.coalesce(
-            texts.fault_detail,
-            pc.if_else(pc.equal(state, _STATE_NUMBER[TOOL_SCHEMA_INVALID]), tools.schema_error, None),
-            pc.if_else(unknown, tools.unknown_detail, None),
+            pairs.fault_detail,
+            pc.if_else(pc.equal(state, _STATE_NUMBER[TOOL_SCHEMA_INVALID]), tools.schema_error, _NO_TEXT),
+            pc.if_else(unknown, tools.unknown_detail, _NO_TEXT),
             pairs.detail,
         ),
         pairs.violation_count,
-        texts.duplicate_keys,
-        pc.if_else(pc.or_(unknown, unparsed), tools.nearest, None),
+        pairs.duplicate_keys,
+        pc.if_else(pc.or_(unknown, unparsed), tools.nearest, _NO_TEXT),
     ]
     columns = [*calls.columns, *verdicts]
     schema = pa.schema([*calls.schema, *VERDICT_SCHEMA])

@@ -12,6 +12,8 @@ from pipeline.classify.schemas import schema_error
 from pipeline.records import ToolDefinition
 from pipeline.toolset import Toolset, ToolsetsByNumber, nearest_name
 
+_NOTHING, _ONE = pa.scalar(-1, pa.int64()), pa.scalar(1, pa.int64())
+
 
 class Tools:
     """What each call's name leads to: decided once for each distinct (toolset, namespace, name) and spread."""
@@ -94,8 +96,8 @@ def _combine(*parts: tuple[pa.Array, int]) -> pa.Array:
     """Several columns of small numbers as one of int64; null counts as -1. Each comes with how many values it has."""
     combined: pa.Array | None = None
     for column, size in parts:
-        digit = pc.add(column.cast(pa.int64()).fill_null(-1), 1)
-        combined = digit if combined is None else pc.add(pc.multiply(combined, size + 1), digit)
+        digit = pc.add(column.cast(pa.int64()).fill_null(_NOTHING), _ONE)
+        combined = digit if combined is None else pc.add(pc.multiply(combined, pa.scalar(size + 1, pa.int64())), digit)
     return combined
 
 

@@ -8,13 +8,13 @@ file, add its line below, and put an example with its right answer into ``tests/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from pipeline.decoding import UndecodableError
 from pipeline.formats import bare, batch_output, chat, pair, responses
-from pipeline.formats.plain import KINDS, Kind, exchanges_of
+from pipeline.formats.plain import PlainReader
 from pipeline.formats.shapes import (
     NOTHING,
     Body,
@@ -27,13 +27,13 @@ from pipeline.formats.sides import Side, keys_of
 from pipeline.interning import Toolsets
 from pipeline.records import Turn
 
+__all__ = ["Outcome", "Page", "PlainReader", "Unread", "read_record"]
+
 #: In this order: the more specific wrapping first.
 ENVELOPES = (batch_output, bare, pair)
 ANSWERS = (responses, chat)
 
 _LIST = "list"
-#: How often in a row plain records may be missed before the pauses stop growing.
-_MOST_MISSES = 6
 
 
 class Unread(Struct, frozen=True):
@@ -52,54 +52,6 @@ class Page(Struct, frozen=True):
 
     outcomes: list[Outcome]
     has_more: bool
-
-
-class PlainReader:
-    """Reads records many at a time where they are plain ones, all of one kind; see :mod:`pipeline.formats.plain`.
-
-    Remembers which kind the log is of. Where records had to be read one by one it pauses, longer each time, before it
-    tries again, so that a log of another kind costs hardly more than without it.
-    """
-
-    def __init__(self, toolsets: Toolsets) -> None:
-        self._toolsets = toolsets
-        self._kind = 0
-        self._misses = 0
-        self._pause = 0
-
-    def read(self, documents: Sequence[bytes]) -> list[list[Turn]] | None:
-        """Turns of each record (spliced, each on one line); None where they are to be read one by one.
-
-        They come out the same either way.
-        """
-        if self._pause:
-            self._pause -= 1
-            return None
-        for _ in KINDS:
-            turns = self._read_as(KINDS[self._kind], documents)
-            if turns is not None:
-                self._misses = 0
-                return turns
-            self._kind = (self._kind + 1) % len(KINDS)
-        self._misses = min(self._misses + 1, _MOST_MISSES)
-        self._pause = 2**self._misses - 1
-        return None
-
-    def _read_as(self, kind: Kind, documents: Sequence[bytes]) -> list[list[Turn]] | None:
-        exchanges = exchanges_of(kind, documents)
-        if exchanges is None:
-            return None
-        turns = []
-        for exchange in exchanges:
-            found = _read_answer(exchange, self._toolsets)
-            if not found:
-                return None
-            turns.append(found)
-        if kind.prefix:
-            for found in turns:
-                for turn in found:
-                    turn.format = kind.prefix + turn.format
-        return turns
 
 
 def read_record(document: bytes, toolsets: Toolsets) -> Outcome | Page:

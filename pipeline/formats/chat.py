@@ -14,7 +14,7 @@ from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
 NAME = "openai-chat"
 
 #: Endings that mean a ceiling or a filter, in lower case: OpenAI's, and those of servers that speak the same shape.
-_CEILINGS = frozenset({"length", "content_filter", "max_tokens", "model_length", "max_output_tokens"})
+CEILINGS = frozenset({"length", "content_filter", "max_tokens", "model_length", "max_output_tokens"})
 _CUSTOM = "custom"
 
 
@@ -42,7 +42,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
                 _calls(choice, toolsets),
                 response_status=text_or_none(answer.status),
                 finish_reason=finish_reason,
-                truncation=finish_reason if finish_reason is not None and finish_reason.lower() in _CEILINGS else None,
+                truncation=finish_reason if finish_reason is not None and finish_reason.lower() in CEILINGS else None,
                 choice_index=position if index is None or not 0 <= index < 2**31 else index,
                 answers=len(choices),
             )

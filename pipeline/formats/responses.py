@@ -11,13 +11,13 @@ from pipeline.records import FORM_ABSENT, FORM_TEXT, Call, Turn
 
 NAME = "openai-responses"
 
-_FUNCTION_CALL = "function_call"
-_CUSTOM_CALL = "custom_tool_call"
+FUNCTION_CALL = "function_call"
+CUSTOM_CALL = "custom_tool_call"
 #: Items that bring definitions with them; what they list counts as declared.
-_LOADING = frozenset({"tool_search_output", "additional_tools"})
+LOADING = frozenset({"tool_search_output", "additional_tools"})
 #: An answer that is still being made. Its final form is another record.
-_UNFINISHED = frozenset({"in_progress", "queued"})
-_INCOMPLETE = "incomplete"
+UNFINISHED = frozenset({"in_progress", "queued"})
+INCOMPLETE = "incomplete"
 
 
 def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
@@ -40,20 +40,20 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
     strangers = 0
     for item in items:
         kind = item.type
-        if kind == _FUNCTION_CALL or (kind is None and item.name is not None and item.arguments is not NOTHING):
+        if kind == FUNCTION_CALL or (kind is None and item.name is not None and item.arguments is not NOTHING):
             arguments, form = arguments_of(item.arguments, toolsets)
             if item.name or arguments:
                 calls.append(_call(item, arguments, form))
-        elif kind == _CUSTOM_CALL:
+        elif kind == CUSTOM_CALL:
             text = text_or_none(item.input)
             calls.append(_call(item, text, FORM_ABSENT if text is None else FORM_TEXT))
         elif not isinstance(kind, str):
             strangers += 1
-        elif kind in _LOADING and item.tools is not NOTHING:
+        elif kind in LOADING and item.tools is not NOTHING:
             loaded.append(item.tools)
     if items and strangers == len(items):
         return None
-    if status in _UNFINISHED:
+    if status in UNFINISHED:
         calls = []
     return [
         turn_of(
@@ -63,7 +63,7 @@ def read(exchange: Exchange, toolsets: Toolsets) -> list[Turn] | None:
             declared_toolset(exchange, toolsets, loaded),
             calls,
             response_status=status,
-            truncation=_truncation(answer.incomplete_details) if status == _INCOMPLETE else None,
+            truncation=truncation_of(answer.incomplete_details) if status == INCOMPLETE else None,
         )
     ]
 
@@ -75,12 +75,12 @@ def _call(item: Item, arguments: str | None, form: str) -> Call:
         text_or_none(item.namespace),
         arguments,
         form,
-        item.type == _CUSTOM_CALL,
-        item.status == _INCOMPLETE,
+        item.type == CUSTOM_CALL,
+        item.status == INCOMPLETE,
     )
 
 
-def _truncation(details: object) -> str:
+def truncation_of(details: object) -> str:
     """Evidence that the turn stopped at a ceiling: the recorded reason, or the bare status where none is given."""
     reason = details.get("reason") if isinstance(details, dict) else None
-    return reason if isinstance(reason, str) and reason else _INCOMPLETE
+    return reason if isinstance(reason, str) and reason else INCOMPLETE

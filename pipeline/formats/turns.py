@@ -13,10 +13,10 @@ from pipeline.formats.shapes import NOTHING, Body, Exchange, decode_string
 from pipeline.interning import Toolsets
 from pipeline.records import FORM_ABSENT, FORM_OBJECT, FORM_OTHER, FORM_TEXT, Call, Turn
 
-_MICROSECONDS = 1_000_000
+MICROSECONDS = 1_000_000
 #: Numbers of at least this size are milliseconds or finer, not seconds (as seconds they lie beyond the year 5000).
-_FIRST_MILLISECOND = 100_000_000_000
-_LAST_INSTANT_US = 253_402_300_799 * _MICROSECONDS  # the end of the year 9999
+FIRST_MILLISECOND = 100_000_000_000
+_LAST_INSTANT_US = 253_402_300_799 * MICROSECONDS  # the end of the year 9999
 
 
 def turn_of(
@@ -50,8 +50,8 @@ def turn_of(
         limit_tokens = _token_limit(answer) or (None if request is None else _token_limit(request))
         at_limit = limit_tokens is not None and output_tokens is not None and output_tokens >= limit_tokens * answers
     created = answer.created if answer.created_at is None else answer.created_at
-    if type(created) is int and 0 < created < _FIRST_MILLISECOND:
-        created_at_us: int | None = created * _MICROSECONDS
+    if type(created) is int and 0 < created < FIRST_MILLISECOND:
+        created_at_us: int | None = created * MICROSECONDS
     else:
         created_at_us = _created_at_us(exchange)
     return Turn(
@@ -177,8 +177,8 @@ def _instant_us(value: Any) -> int | None:
             return _iso_instant_us(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
         return None
-    scale = _MICROSECONDS
-    while value * scale >= _FIRST_MILLISECOND * _MICROSECONDS and scale > 1:
+    scale = MICROSECONDS
+    while value * scale >= FIRST_MILLISECOND * MICROSECONDS and scale > 1:
         scale //= 1000
     instant_us = round(value * scale)
     return instant_us if instant_us <= _LAST_INSTANT_US else None
@@ -189,7 +189,7 @@ def _iso_instant_us(text: str) -> int | None:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        instant_us = round(moment.timestamp() * _MICROSECONDS)
+        instant_us = round(moment.timestamp() * MICROSECONDS)
     except (ValueError, OverflowError):
         return None
     return instant_us if 0 < instant_us <= _LAST_INSTANT_US else None

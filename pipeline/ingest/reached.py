@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import pyarrow.compute as pc
 from msgspec import Struct
 
-from pipeline.records import RecordBlock
+from pipeline.records import LineBlock, RecordBlock
 from pipeline.run import Batch, source_name
 from pipeline.sources import FileSlice, can_be_resumed
 
@@ -42,7 +41,7 @@ class Account:
         self._current: _Slice | None = None
         self._rejects: dict[str, Place] = {}
 
-    def take_block(self, block: RecordBlock) -> None:
+    def take_block(self, block: RecordBlock | LineBlock) -> None:
         """Take note of a block. Blocks come in order, at least one a slice."""
         while self._current is None or self._current.piece.path != block.source_file:
             self._current = next(self._waiting)
@@ -53,8 +52,12 @@ class Account:
         last = {located.source_file: located.what for located in batch.rejects}
         for name, reject in last.items():
             self._rejects[name] = (reject.offset, reject.line)
-            turns = batch.turns["source_offset"].filter(pc.equal(batch.turns["source_file"], name))
-            if len(turns) and turns[-1].as_py() > reject.offset:
+            turns = batch.rows.turns
+            if any(
+                offset > reject.offset
+                for file, offset in zip(turns.source_file, turns.offset, strict=True)
+                if file == name
+            ):
                 del self._rejects[name]
 
     def close(self, is_last: Callable[[FileSlice], bool]) -> list[Reached]:
@@ -75,11 +78,11 @@ class _Slice:
         self._is_closed = True
         self._is_terminated = True
 
-    def take(self, block: RecordBlock) -> None:
+    def take(self, block: RecordBlock | LineBlock) -> None:
         self._end = (block.end_offset, block.end_line)
         if block.offsets:
-            self._last = (block.offsets[-1], block.lines[-1])
-            self._is_closed = block.raws[-1].endswith((b"}", b"]"))
+            self._last = (block.offsets[-1], block.last_line)
+            self._is_closed = block.last_is_closed
         if block.rejects and block.rejects[-1].offset >= self._last[0]:
             self._last = (block.rejects[-1].offset, block.rejects[-1].line)
         self._is_terminated = not block.unterminated

@@ -3,7 +3,7 @@
 from pipeline.sources.documents import split_documents
 from pipeline.sources.framing import MAX_RECORD_BYTES
 from pipeline.sources.paths import STDIN, find_files
-from pipeline.sources.reading import read_blocks
+from pipeline.sources.reading import frame_lines, read_blocks
 from pipeline.sources.splits import FileSlice, Split, can_be_resumed, plan_splits
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Split",
     "can_be_resumed",
     "find_files",
+    "frame_lines",
     "plan_splits",
     "read_blocks",
     "split_documents",

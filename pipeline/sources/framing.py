@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pipeline.records import RecordBlock, Reject
+from pipeline.records import LineBlock, RecordBlock, Reject
 from pipeline.sources.documents import BRACE, BRACKET, BRACKET_END, COMMA, Scan, is_scalar, trim
 from pipeline.sources.gathering import Gathering
 from pipeline.sources.lines import Lines
@@ -52,6 +52,7 @@ class Framer:
 
     def __init__(self, window: Window, source_file: str, block_bytes: int, max_record_bytes: int) -> None:
         self._window = window
+        self._source_file = source_file
         self._found = Gathering(source_file)
         self._lines = Lines(window, self._found, min(MAX_LINE_BYTES, max_record_bytes))
         self._block_bytes = block_bytes
@@ -63,10 +64,23 @@ class Framer:
         self._doomed_until = 0
         self._fault_told = False
 
-    def blocks(self) -> Iterator[RecordBlock]:
-        """All there is, in blocks of about ``block_bytes``; the last one, perhaps empty, says where the text ends."""
+    def blocks(self, *, whole_lines: bool) -> Iterator[RecordBlock | LineBlock]:
+        """All there is, in blocks of about ``block_bytes``; the last one, perhaps empty, says where the text ends.
+
+        With ``whole_lines``, lines that look like a record each come out as they are.
+        """
         window = self._window
-        while self._element() if self._in_array else self._document():
+        while True:
+            if whole_lines and not self._in_array:
+                lines = self._lines.take_block(self._source_file)
+                if lines is not None:
+                    if self._found.weight:
+                        yield self._found.block(lines.offsets[0], lines.first_line)
+                    self._previous, self._after_document = None, True
+                    yield lines
+                    continue
+            if not (self._element() if self._in_array else self._document()):
+                break
             if self._found.weight >= self._block_bytes:
                 yield self._found.block(window.offset, window.line)
         if window.fault and not self._fault_told:
@@ -76,9 +90,6 @@ class Framer:
     def _document(self) -> bool:
         """Read what begins here outside of any array; false at the end of the text."""
         window = self._window
-        if self._lines.take_batch():
-            self._previous = None
-            return True
         if not window.skip_blanks():
             return False
         byte = window.data[window.at]

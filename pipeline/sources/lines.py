@@ -7,8 +7,9 @@ document that somebody broke before a comma or a closing bracket.
 from __future__ import annotations
 
 from itertools import accumulate
-from operator import itemgetter
+from operator import itemgetter, sub
 
+from pipeline.records import LineBlock
 from pipeline.sources.documents import BLANKS, BRACE, BRACE_END, SOLID, trim
 from pipeline.sources.gathering import Gathering
 from pipeline.sources.window import Window
@@ -16,9 +17,6 @@ from pipeline.sources.window import Window
 _CONTINUES = frozenset(b",}]")
 _STRIDE_BYTES = 1 << 20
 _SHORT_STRIDE_BYTES = 1 << 10
-_BATCH_BYTES = 1 << 18
-_LARGEST_BATCH_BYTES = 1 << 26
-_LIMIT_BYTES = 1 << 16
 _first, _last = itemgetter(0), itemgetter(-1)
 
 
@@ -30,6 +28,23 @@ def _all_records(lines: list[bytes]) -> bool:
         return False
 
 
+def _begins_of_lines(text: bytearray, stop: int, *, ended: bool) -> tuple[list[int], int]:
+    """Where the lines of ``text[:stop]`` begin that can be taken together, and where the last of them ends."""
+    find = text.find
+    if not stop or text[0] != BRACE:
+        return [], 0
+    begins = [0]
+    end = find(b"\n", 0, stop) + 1
+    while end and end < stop and text[end] == BRACE:
+        begins.append(end)
+        end = find(b"\n", end, stop) + 1
+    if not (end == stop and ended):
+        end = begins.pop()  # of that line the end is not known, or what comes after it
+    while begins and text[end - 2] != BRACE_END:
+        end = begins.pop()
+    return begins, end
+
+
 class Lines:
     """Takes lines out of a window into a gathering. No line over ``longest`` bytes is taken."""
 
@@ -38,35 +53,34 @@ class Lines:
         self._found = found
         self._longest = longest
         self._stride = min(_STRIDE_BYTES, longest)
-        self._limit = min(_LIMIT_BYTES, longest)
-        self._usual = _LIMIT_BYTES
+        self._next_try = 0  # offset up to which lines are taken one by one, since they were refused as a block
 
-    def take_batch(self) -> bool:
-        """Read some lines and take them, if they are records one and all; else leave them in the window.
+    def take_block(self, source_file: str) -> LineBlock | None:
+        """Take as many whole lines as are at hand, each of which begins with ``{``; None if the present one does not.
 
-        A line goes from the reader's buffer to its record without a chunk between them. How many are read at a time
-        goes by their usual length, and so that a batch is bounded should all of them be as long as is allowed.
+        The last of them ends in ``}``, and the next one begins with ``{`` or is not there: where that is so, reading
+        may begin afresh whatever came before, so the lines can be looked into later, and by themselves.
         """
-        window, found = self._window, self._found
-        data, at = window.data, window.at
-        if window.ended or len(data) - at > self._limit or data.find(b"\n", at) >= 0 or data[at : at + 1] not in b"{":
-            return False
-        left, limit = data[at:], self._limit
-        read = window.pull_lines(max(1, min(_BATCH_BYTES // self._usual, _LARGEST_BATCH_BYTES // limit)), limit)
-        longest = len(max(read, key=len))
-        read[0] = left + read[0]
-        lines = [line[:-1] for line in read]
-        # A line that is shorter than the limit has its line feed, save the last of the file.
-        if longest >= limit or read[-1][-1:] != b"\n" or window.next_byte() != b"{" or not _all_records(lines):
-            self._limit = min(limit * 4, self._longest) if longest >= limit else limit
-            window.data, window.at, window.base = b"".join(read), 0, window.offset
-            return False
-        offsets = list(accumulate(map(len, read), initial=window.offset))
-        behind = offsets.pop()
-        found.add_lines(lines, window.line, offsets)
-        self._usual = (behind - window.offset) // len(lines)
-        window.replace(behind, window.line + len(lines))
-        return True
+        window = self._window
+        if window.offset < self._next_try or not window.may_read_ahead():
+            return None
+        text, stop = window.read_ahead()
+        begins, end = _begins_of_lines(text, stop, ended=window.ended and not window.fault)
+        if not begins or max(map(sub, (*begins[1:], end), begins)) > self._longest:
+            window.stay()
+            self._next_try = window.base + len(window.data)
+            return None
+        first_line, offset = window.line, window.base
+        window.go_ahead(end, first_line + len(begins))
+        return LineBlock(
+            source_file,
+            text,
+            end,
+            [offset + begin for begin in begins],
+            first_line,
+            window.base,
+            window.line,
+        )
 
     def take(self) -> bool:
         """Take the lines in the window up to the first that is no record; false where the present one is none."""

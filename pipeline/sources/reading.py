@@ -10,12 +10,12 @@ from io import BufferedIOBase, FileIO
 from typing import cast
 
 from pipeline.errors import PipelineError
-from pipeline.records import RecordBlock, Reject
+from pipeline.records import LineBlock, RecordBlock, Reject
 from pipeline.sources.decoding import Text, decode
 from pipeline.sources.framing import MAX_RECORD_BYTES, Framer
 from pipeline.sources.paths import STDIN
 from pipeline.sources.splits import HEAD_BYTES, FileSlice, is_plain_object
-from pipeline.sources.streams import FileStream
+from pipeline.sources.streams import ChunkStream, FileStream
 from pipeline.sources.window import Window
 
 #: A file up to this size is looked at whole: it may be one line.
@@ -28,11 +28,11 @@ def read_blocks(
     block_bytes: int = 1 << 20,
     max_record_bytes: int = MAX_RECORD_BYTES,
     on_bytes: Callable[[int], None] | None = None,
-) -> Iterator[RecordBlock]:
+) -> Iterator[RecordBlock | LineBlock]:
     """Records of a slice in the order of the file, in blocks of about ``block_bytes``; at least one block.
 
     What cannot be read is a reject in its block, and all else is read. ``on_bytes`` is told of every so many bytes of
-    the file (compressed ones, if it is) as they are read.
+    the file (compressed ones, if it is) as they are read. Lines that look like a record each come out as they are.
 
     Raises: PipelineError: ``file-unreadable`` where the file cannot be opened.
     """
@@ -44,7 +44,6 @@ def read_blocks(
                     on_bytes(block.end_offset)
                 yield block
                 return
-            file.seek(0)
         if piece.start and isinstance(file, FileIO):
             file.seek(piece.start)
         stream = FileStream(file, None if piece.end is None else piece.end - piece.start, on_bytes)
@@ -55,10 +54,22 @@ def read_blocks(
             yield RecordBlock(piece.path, [], [], [], [Reject(1, 0, size, text.binary)], size)
             return
         window = Window(text.stream, piece.start, piece.first_line, block_bytes)
-        yield from Framer(window, piece.path, block_bytes, max_record_bytes).blocks()
+        yield from Framer(window, piece.path, block_bytes, max_record_bytes).blocks(whole_lines=True)
 
 
-def _one_line(file: FileIO, piece: FileSlice, max_record_bytes: int) -> RecordBlock | None:
+def frame_lines(block: LineBlock, *, max_record_bytes: int = MAX_RECORD_BYTES) -> Iterator[RecordBlock]:
+    """The records of lines that could not be read all at once, in blocks; at least one block.
+
+    The same as they would have been, had nobody tried: lines come out only where reading may begin afresh.
+    """
+    text = bytes(block.text[: block.end])
+    block_bytes = len(text) + 1  # so that they are one block, if nothing is wrong with them
+    window = Window(ChunkStream(iter([text])), block.offsets[0], block.first_line, block_bytes)
+    for framed in Framer(window, block.source_file, block_bytes, max_record_bytes).blocks(whole_lines=False):
+        yield cast("RecordBlock", framed)
+
+
+def _one_line(file: FileIO, piece: FileSlice, max_record_bytes: int) -> LineBlock | None:
     """The block of a small plain file that is one line, an object by its two ends; None where it is anything else.
 
     What the framer would say of it, for a third of the cost: directories of one answer a file are common.
@@ -76,9 +87,10 @@ def _one_line(file: FileIO, piece: FileSlice, max_record_bytes: int) -> RecordBl
         or b"\r" in line
         or not is_plain_object(line[:HEAD_BYTES])
     ):
+        file.seek(0)
         return None
     ended = len(line) < len(data)
-    return RecordBlock(piece.path, [line], [1], [0], [], len(data), 2 if ended else 1, not ended)
+    return LineBlock(piece.path, data, len(data), [0], 1, len(data), 2 if ended else 1, not ended)
 
 
 def _open(path: str) -> AbstractContextManager[FileIO | BufferedIOBase]:

@@ -89,14 +89,13 @@ class PrefixedStream(Stream):
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
         """Fill the buffer; 0 at the end."""
-        if self._head:
-            count = min(len(buffer), len(self._head))
-            buffer[:count] = self._head[:count]
-            self._head = self._head[count:]
-            return count
-        count = self._stream.readinto(buffer) or 0
+        known = min(len(buffer), len(self._head))
+        buffer = memoryview(buffer)  # what ``read`` hands over is a bytearray
+        buffer[:known] = self._head[:known]
+        self._head = self._head[known:]
+        count = 0 if self._head or known == len(buffer) else self._stream.readinto(buffer[known:]) or 0
         self.fault = self._stream.fault
-        return count
+        return known + count
 
 
 def chunks_of(stream: Stream) -> Iterator[bytes]:

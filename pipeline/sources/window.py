@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
 
 from pipeline.sources.streams import Stream, buffered
 
@@ -32,6 +31,8 @@ class Window:
         self._stream = stream
         self._reader = buffered(stream, block_bytes)
         self._block_bytes = block_bytes
+        self._buffer = bytearray()
+        self._ahead = self._ahead_end = 0
         self._one_line_until = 0  # no line feed stands between the present place and here
 
     @property
@@ -46,13 +47,46 @@ class Window:
             self.ended, self.fault = True, self._stream.fault
         return chunk
 
-    def pull_lines(self, count: int, longest: int) -> list[bytes]:
-        """The next lines, as :meth:`pull` gives bytes: each with its line feed, or cut after ``longest`` bytes."""
-        return list(map(self._reader.readline, repeat(longest, count)))
+    def may_read_ahead(self) -> bool:
+        """Whether the present place begins a line, with no more text at hand than :meth:`read_ahead` takes.
 
-    def next_byte(self) -> bytes:
-        """The byte that would be pulled next; empty at the end."""
-        return self._reader.peek(1)[:1]
+        The end of the line before it is stepped over.
+        """
+        if self.data.startswith(b"\n", self.at):
+            self.at, self.line, self.indent, self.line_is_blank = self.at + 1, self.line + 1, 0, True
+        return self.line_is_blank and not self.indent and len(self.data) - self.at <= 2 * self._block_bytes
+
+    def read_ahead(self) -> tuple[bytearray, int]:
+        """The text from the present place on, about a block of it: ``buffer[:stop]``, valid until the next call.
+
+        One buffer serves for a whole file: memory that has just been used is still at hand, and new memory is not.
+        Before anything else is asked of the window, :meth:`stay` or :meth:`go_ahead` must say where it goes on.
+        """
+        rest = self.data[self.at :] or self._buffer[self._ahead : self._ahead_end]
+        self.data, self.base, self.at = b"", self.base + self.at, 0
+        left = len(rest)
+        if len(self._buffer) < left + self._block_bytes:
+            self._buffer = bytearray(left + self._block_bytes)
+        buffer = self._buffer
+        buffer[:left] = rest
+        self._ahead, self._ahead_end = 0, left
+        if not self.ended and left < self._block_bytes:
+            count = self._reader.readinto1(memoryview(buffer)[left : left + self._block_bytes])
+            if not count:
+                self.ended, self.fault = True, self._stream.fault
+            self._ahead_end += count
+        return buffer, self._ahead_end
+
+    def stay(self) -> None:
+        """Put what was read ahead before the present place, where all others look for it."""
+        self.data, self.at = bytes(self._buffer[self._ahead : self._ahead_end]), 0
+        self._ahead = self._ahead_end = 0
+
+    def go_ahead(self, index: int, line: int) -> None:
+        """Move on to ``buffer[index]``, the beginning of a line. What lies behind it is kept for reading ahead."""
+        self.base += index - self._ahead
+        self._ahead = index
+        self.line, self.indent, self.line_is_blank = line, 0, True
 
     def grow(self) -> None:
         """Drop what lies behind and double what lies ahead, so that a long record is copied only a few times."""
@@ -71,11 +105,6 @@ class Window:
         """Have ``count`` bytes from the present place on, or all there are."""
         while len(self.data) - self.at < count and not self.ended:
             self.grow()
-
-    def replace(self, offset: int, line: int) -> None:
-        """Go on at the beginning of a line of which nothing has been read yet."""
-        self.data, self.at, self.base, self.line = b"", 0, offset, line
-        self.indent, self.line_is_blank = 0, True
 
     def advance(self, index: int) -> None:
         """Move on to ``data[index]``, not over blanks alone."""

@@ -63,6 +63,16 @@ RECORDS: dict[str, dict[str, Any]] = {
     "stream": {"response": [{"object": "chat.completion.chunk", "id": "i", "choices": [{"index": 0, "delta": {}}]}]},
 }
 
+#: Of each kind that is read many at a time, one as the API writes it.
+PLAIN_RECORDS: dict[str, dict[str, Any]] = {
+    "responses": RESPONSE,
+    "chat": ANSWER,
+    "pair of responses": {"request": REQUEST, "response": RESPONSE},
+    "pair of chat": {"ts": 1, "request": REQUEST, "response": ANSWER},
+    "batch of responses": {"custom_id": "x", "response": {"status_code": 200, "body": RESPONSE}, "error": None},
+    "batch of chat": {"custom_id": "x", "response": {"status_code": 200, "body": ANSWER}, "error": None},
+}
+
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place in a record at which something stands."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from record_places import RECORDS, VALUES, places, with_value
+from record_places import PLAIN_RECORDS, RECORDS, VALUES, places, with_value
 
+from pipeline.batches import Rows
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Page, PlainReader, Unread, read_record
 from pipeline.formats.shapes import Body, Choice, Custom, Function, Item, Message, ToolCall, Usage
@@ -77,22 +78,48 @@ def variants(record: dict[str, Any]) -> Iterator[bytes]:
                         yield json.dumps(with_value(record, path, {**at, name: value})).encode()
 
 
-@pytest.mark.parametrize("name", ["responses", "plain pair"])
+def quickly(documents: list[bytes]) -> Rows | None:
+    """What the quick way reads, with where each record stands; None where it leaves them."""
+    rows = Rows()
+    lines, offsets = range(1, len(documents) + 1), [7 * number for number in range(len(documents))]
+    return rows if PlainReader(Toolsets()).read(b"\n".join(documents), rows, "file", lines, offsets) else None
+
+
+def one_by_one(documents: list[bytes]) -> Rows:
+    """The same by the forgiving way."""
+    rows, toolsets = Rows(), Toolsets()
+    for number, document in enumerate(documents):
+        outcome = read_record(document, toolsets)
+        assert isinstance(outcome, list), document
+        for turn in outcome:
+            rows.add(turn, "file", number + 1, 7 * number)
+    return rows
+
+
+def same(quick: Rows, slow: Rows) -> bool:
+    """Numbers of toolsets go by who met them first; here just one is declared, or none."""
+    for rows in (quick, slow):
+        rows.turns.toolset = [None if number is None else 0 for number in rows.turns.toolset]
+    return quick == slow
+
+
+@pytest.mark.parametrize("name", PLAIN_RECORDS)
 def test_what_the_quick_way_reads_it_reads_as_the_forgiving_one(name: str) -> None:
     quick = 0
-    for raw in variants(RECORDS[name]):
-        toolsets = Toolsets()
-        plain = PlainReader(toolsets).read([raw])
-        if plain is not None:
-            quick += 1
-            assert plain == [read_record(raw, toolsets)], raw
+    plain = json.dumps(PLAIN_RECORDS[name]).encode()
+    for raw in variants(PLAIN_RECORDS[name]):
+        for documents in ([raw], [plain, raw, plain]):
+            rows = quickly(documents)
+            if rows is not None:
+                quick += 1
+                assert same(rows, one_by_one(documents)), raw
     assert quick > 100
 
 
-@pytest.mark.parametrize("name", ["responses", "plain pair"])
+@pytest.mark.parametrize("name", PLAIN_RECORDS)
 def test_lines_that_are_not_one_document_each_are_left_to_the_forgiving_way(name: str) -> None:
-    whole = json.dumps(RECORDS[name]).encode()
-    half = len(whole) // 2
+    whole = json.dumps(PLAIN_RECORDS[name]).encode()
+    half = 3  # inside a name, where no line can end
     for documents in (
         [whole + whole],
         [whole + b" " + whole],
@@ -102,4 +129,4 @@ def test_lines_that_are_not_one_document_each_are_left_to_the_forgiving_way(name
         [whole, whole[:-1]],
         [whole[:-1], b"}", whole + b"\n" + whole][:2],
     ):
-        assert PlainReader(Toolsets()).read(documents) is None
+        assert quickly(documents) is None

@@ -8,8 +8,8 @@ from typing import Any
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Page, Unread, read_record
 from pipeline.interning import Toolsets
-from pipeline.records import FORM_TEXT, Call, ToolDefinition, Turn
-from pipeline.sources import FileSlice, read_blocks
+from pipeline.records import FORM_TEXT, Call, LineBlock, ToolDefinition, Turn
+from pipeline.sources import FileSlice, frame_lines, read_blocks
 
 
 def read_log(log: Path) -> list[dict[str, Any]]:
@@ -17,7 +17,8 @@ def read_log(log: Path) -> list[dict[str, Any]]:
     toolsets = Toolsets()
     return [
         {"line": line, **outcome}
-        for block in read_blocks(FileSlice(str(log)))
+        for found in read_blocks(FileSlice(str(log)))
+        for block in (frame_lines(found) if isinstance(found, LineBlock) else [found])
         for raw, line in zip(block.raws, block.lines, strict=True)
         for outcome in read_one(raw, toolsets)
     ]

@@ -8,11 +8,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from framed_blocks import read_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.records import RecordBlock, Reject
-from pipeline.sources import FileSlice, plan_splits, read_blocks
+from pipeline.sources import FileSlice, plan_splits
 from pipeline.sources.decoding import decode
 from pipeline.sources.streams import FileStream
 
@@ -48,7 +49,7 @@ def gather(
     blocks = [
         block
         for piece in slices
-        for block in read_blocks(piece, block_bytes=block_bytes, max_record_bytes=max_record_bytes)
+        for block in read_records(piece, block_bytes=block_bytes, max_record_bytes=max_record_bytes)
     ]
     records = [entry for block in blocks for entry in zip(block.raws, block.lines, block.offsets, strict=True)]
     return (records, [reject for block in blocks for reject in block.rejects]), blocks[-1]

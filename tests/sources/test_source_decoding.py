@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from framed_blocks import read_records
 
 from pipeline.errors import PipelineError
 from pipeline.records import RecordBlock, Reject
-from pipeline.sources import FileSlice, read_blocks
+from pipeline.sources import FileSlice
 
 LINES = [b'{"n":%d,"x":"%b"}' % (n, hashlib.sha256(b"%d" % n).hexdigest().encode()) for n in range(20_000)]
 TEXT = b"\n".join(LINES) + b"\n"
@@ -35,7 +36,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": z
 
 def read(path: Path, data: bytes) -> list[RecordBlock]:
     path.write_bytes(data)
-    return list(read_blocks(FileSlice(str(path))))
+    return list(read_records(FileSlice(str(path))))
 
 
 def flat(blocks: list[RecordBlock]) -> tuple[list[tuple[bytes, int, int]], list[Reject]]:
@@ -182,7 +183,7 @@ def test_standard_input_is_read_like_a_file(
 
     data = pack(TEXT)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Pipe(data)))
-    assert flat(list(read_blocks(FileSlice("-")))) == flat(read(path, TEXT))
+    assert flat(list(read_records(FileSlice("-")))) == flat(read(path, TEXT))
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -190,16 +191,16 @@ def test_progress_counts_the_bytes_of_the_file(path: Path, pack: Callable[[bytes
     data = pack(TEXT)
     path.write_bytes(data)
     counts: list[int] = []
-    for _ in read_blocks(FileSlice(str(path)), on_bytes=counts.append):
+    for _ in read_records(FileSlice(str(path)), on_bytes=counts.append):
         pass
     assert sum(counts) == len(data)
 
 
 def test_a_file_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PipelineError) as missing:
-        list(read_blocks(FileSlice(str(tmp_path / "nowhere"))))
+        list(read_records(FileSlice(str(tmp_path / "nowhere"))))
     with pytest.raises(PipelineError) as directory:
-        list(read_blocks(FileSlice(str(tmp_path))))
+        list(read_records(FileSlice(str(tmp_path))))
     assert [missing.value.code, directory.value.code] == ["file-unreadable", "file-unreadable"]
     assert "No such file" in missing.value.message
     assert "Is a directory" in directory.value.message
@@ -215,4 +216,4 @@ def test_a_disk_that_fails_is_a_reject_after_the_records_before_it(path: Path, m
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Failing(b'{"a":1}\n{"b"')))
     reason = "the file cannot be read from here on (Input/output error)"
-    assert flat(list(read_blocks(FileSlice("-")))) == ([(b'{"a":1}', 1, 0)], [Reject(2, 8, 4, reason, '{"b"')])
+    assert flat(list(read_records(FileSlice("-")))) == ([(b'{"a":1}', 1, 0)], [Reject(2, 8, 4, reason, '{"b"')])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from framed_blocks import read_records
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.sources import FileSlice, read_blocks
+from pipeline.sources import FileSlice
 
 CONTENTS = [
     b"",
@@ -29,7 +30,7 @@ CONTENTS = [
 
 
 def blocks(path: Path, size: int) -> list[object]:
-    return list(read_blocks(FileSlice(str(path), size=size)))
+    return list(read_records(FileSlice(str(path), size=size)))
 
 
 @pytest.mark.parametrize("content", CONTENTS)
@@ -50,5 +51,5 @@ def test_whatever_it_holds(pieces: list[bytes], tmp_path: Path) -> None:
 def test_what_has_been_added_since_is_left_for_later(tmp_path: Path) -> None:
     file = tmp_path / "log.json"
     file.write_bytes(b'{"a":1}\n{"b":2}\n')
-    (block,) = read_blocks(FileSlice(str(file), end=8, size=8))
+    (block,) = read_records(FileSlice(str(file), end=8, size=8))
     assert (block.raws, block.end_offset, block.end_line, block.unterminated) == ([b'{"a":1}'], 8, 2, False)
