@@ -11,8 +11,9 @@ from itertools import chain, islice
 from pathlib import Path
 
 from pipeline.findings import Checked, check_batch
+from pipeline.intake import Located, source_name
 from pipeline.records import Reject
-from pipeline.run import Judge, Located, Settings, source_name
+from pipeline.run import Judge, Settings
 from pipeline.sources import STDIN, Split, plan_splits
 from pipeline.workers import map_in_order
 

@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from pipeline.batches import logger_truncation
+from pipeline.intake import Located
 from pipeline.records import Reject, Unrecognised
-from pipeline.run import Batch, Located
+from pipeline.run import Batch
 from pipeline.verdicts import (
     ARGUMENTS_TRUNCATED,
     ARGUMENTS_UNPARSEABLE,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pipeline import interning, run
+from pipeline import intake, interning, run
+from pipeline.formats import PlainReader
 from pipeline.interning import Toolsets
 from pipeline.run import Batch, Judge, Settings
 from pipeline.sources import FileSlice, Split
@@ -21,10 +22,21 @@ class PlainToolsets(Toolsets):
         return bytes(text[:end])
 
 
+class NoPlainReader(PlainReader):
+    """A reader to whom no record is plain."""
+
+    def read(self, *_: Any) -> bool:
+        return False
+
+    def read_each(self, documents: Sequence[bytes], *others: Any) -> None:
+        for position in range(len(documents)):
+            others[-1](position)
+
+
 @contextmanager
 def reading_plainly() -> Iterator[None]:
     """Every record decoded on its own, with all its bytes."""
-    with patch.object(run, "Toolsets", PlainToolsets), patch.object(run.PlainReader, "read", lambda *_: False):
+    with patch.object(run, "Toolsets", PlainToolsets), patch.object(intake, "PlainReader", NoPlainReader):
         yield
 
 

@@ -15,7 +15,8 @@ from pipeline.cli.cells import json_bytes
 from pipeline.cli.terminal import console, progress
 from pipeline.errors import EXIT_CLEAN, EXIT_FINDINGS, PipelineError
 from pipeline.findings import Checked
-from pipeline.run import Located, Settings
+from pipeline.intake import Located
+from pipeline.run import Settings
 from pipeline.sources import STDIN, find_files
 from pipeline.supplied import read_supplied
 from pipeline.verdicts import STATES

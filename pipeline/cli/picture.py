@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.findings import Checked, Group, GroupKey
+from pipeline.intake import Located
 from pipeline.printable import printable
 from pipeline.records import Reject
-from pipeline.run import Located
 from pipeline.tables import TABLES
 from pipeline.verdicts import CUT, FINDING, STATES, UNJUDGED, USABLE
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from pipeline.intake import source_name
 from pipeline.records import LineBlock, RecordBlock
-from pipeline.run import Batch, source_name
+from pipeline.run import Batch
 from pipeline.sources import FileSlice, can_be_resumed
 
 #: Byte offset and line.

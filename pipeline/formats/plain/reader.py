@@ -39,10 +39,10 @@ class _Answers(Protocol):
 
 
 class _Kind(NamedTuple):
-    """One kind of plain record: its format, what decodes many of them, and how its parts are found and read."""
+    """One kind of plain record: its format, what decodes it, and how its parts are found and read."""
 
     format: str
-    decode_lines: Callable[[bytes], list[Any]]
+    decoder: msgspec.json.Decoder[Any]
     answers_of: Callable[[list[Any]], list[Any]]
     requests_of: Callable[[list[Any]], list[PlainRequest]] | None
     answers: Callable[[Any, Any], _Answers]
@@ -63,7 +63,7 @@ def _kinds() -> tuple[_Kind, ...]:
     for twin, answer in ((PlainResponse, responses), (PlainCompletion, chat)):
         read, answers = answer.read, cast("Callable[[Any, Any], _Answers]", answer.Answers)
         bare, pair, line = (
-            msgspec.json.Decoder(one).decode_lines
+            msgspec.json.Decoder(one)
             for one in (twin, PlainPair[twin], PlainBatchLine[twin])  # type: ignore[valid-type]
         )
         kinds += [
@@ -78,10 +78,10 @@ KINDS = _kinds()
 
 
 class PlainReader:
-    """Puts plain records, all of one kind, into rows. Remembers of which kind the log is.
+    """Puts plain records into rows, and remembers of which kind the log is.
 
-    Where records had to be read one by one it pauses, longer each time, before it tries again, so that a log of another
-    kind costs hardly more than without it.
+    Where hardly any record was plain it pauses, longer each time, before it tries again, so that a log of another kind
+    costs hardly more than without it.
     """
 
     def __init__(self, toolsets: Toolsets) -> None:
@@ -93,25 +93,88 @@ class PlainReader:
     def read(self, text: bytes, rows: Rows, source_file: str, lines: Sequence[int], offsets: Sequence[int]) -> bool:
         """Put records (spliced, one on each line of ``text``) into rows; false, and nothing done, if any is not plain.
 
-        ``lines`` and ``offsets`` are where each stands in its file.
+        ``lines`` and ``offsets`` are where each stands in its file. They must be of one kind.
         """
         if self._pause:
-            self._pause -= 1
             return False
-        for number in range(self._kind, self._kind + len(KINDS)):
-            kind = KINDS[number % len(KINDS)]
+        for number in self._kinds():
             try:
-                records = kind.decode_lines(text)
+                records = KINDS[number].decoder.decode_lines(text)
             except (msgspec.DecodeError, RecursionError):
                 continue
             if len(records) != len(offsets):  # a record that spreads over lines
-                break
-            self._kind, self._misses = number % len(KINDS), 0
-            _Block(kind, records, self._toolsets).add(rows, source_file, lines, offsets)
+                return False
+            self._kind, self._misses = number, 0
+            _Block(KINDS[number], records, self._toolsets).add(rows, source_file, lines, offsets)
             return True
-        self._misses = min(self._misses + 1, _MOST_MISSES)
-        self._pause = 2**self._misses - 1
         return False
+
+    def read_each(
+        self,
+        documents: Sequence[bytes],
+        rows: Rows,
+        source_file: str,
+        lines: Sequence[int],
+        offsets: Sequence[int],
+        read_other: Callable[[int], None],
+    ) -> None:
+        """The same for records of which some are not plain: ``read_other`` is called with the position of each.
+
+        Whatever it puts into the rows comes in the order of the records.
+        """
+        if self._pause:
+            self._pause -= 1
+            for position in range(len(documents)):
+                read_other(position)
+            return
+        others = 0
+        run: list[Any] = []
+        kind = self._kind
+        for position, document in enumerate(documents):
+            record = self._decode(document)
+            if run and (record is None or self._kind != kind):
+                self._add(kind, run, rows, source_file, lines[:position], offsets[:position])
+                run = []
+            if record is None:
+                others += 1
+                read_other(position)
+            else:
+                kind = self._kind
+                run.append(record)
+        if run:
+            self._add(kind, run, rows, source_file, lines, offsets)
+        if others * 2 > len(documents):
+            self._misses = min(self._misses + 1, _MOST_MISSES)
+            self._pause = 2**self._misses - 1
+        else:
+            self._misses = 0
+
+    def _kinds(self) -> Sequence[int]:
+        """All kinds, the one that was met last before the others."""
+        return (*range(self._kind, len(KINDS)), *range(self._kind))
+
+    def _decode(self, document: bytes) -> Any:
+        """The record of a document, and its kind remembered; None where it is not plain."""
+        for number in self._kinds():
+            try:
+                record = KINDS[number].decoder.decode(document)
+            except (msgspec.DecodeError, RecursionError):
+                continue
+            self._kind = number
+            return record
+        return None
+
+    def _add(
+        self,
+        kind: int,
+        run: list[Any],
+        rows: Rows,
+        source_file: str,
+        lines: Sequence[int],
+        offsets: Sequence[int],
+    ) -> None:
+        """Add a run of records, which are the last ones of those whose places are given."""
+        _Block(KINDS[kind], run, self._toolsets).add(rows, source_file, lines[-len(run) :], offsets[-len(run) :])
 
 
 class _Block:
