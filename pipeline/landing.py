@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.batches import logger_truncation
 from pipeline.classify import schema_error
+from pipeline.intake import Located
 from pipeline.records import Reject, ToolDefinition
-from pipeline.run import Batch, Located
-from pipeline.tables import TIMESTAMP, arrow_schema
+from pipeline.run import Batch
+from pipeline.tables import TABLES, TIMESTAMP, arrow_schema
+
+#: What a call tells of its turn. ``truncation`` is the call's own, and ``ingested_at`` is made for it.
+_SHARED = {column.name for column in TABLES["calls"]} - {"truncation", "ingested_at"}
+_TURN_COLUMNS = [column.name for column in TABLES["turns"] if column.name in _SHARED | {"calls"}]
 
 
 def land(batch: Batch, ingested_at: datetime) -> dict[str, pa.RecordBatch]:
@@ -73,17 +79,26 @@ def _turns(batch: Batch, ingested_at: datetime) -> pa.RecordBatch:
 
 def _calls(batch: Batch, turns: pa.RecordBatch, ingested_at: datetime) -> pa.RecordBatch:
     calls = batch.calls
-    row = calls["turn_row"]
-    columns = {name: turns[name].take(row) for name in turns.schema.names if name not in {"truncation", "ingested_at"}}
+    joined = turns.select(_TURN_COLUMNS)
+    one_each = _has_one_call_each(turns)
+    if not one_each:
+        joined = joined.take(calls["turn_row"])
+    columns = {name: joined[name] for name in joined.schema.names}
     columns["calls_in_turn"] = columns.pop("calls")
     columns |= {name: calls[name] for name in calls.schema.names}
+    index = pa.scalar("0") if one_each else calls["call_index"].cast(pa.string())
     columns |= {
-        "call_key": pc.binary_join_element_wise(columns["turn_key"], calls["call_index"].cast(pa.string()), "-"),
+        "call_key": pc.binary_join_element_wise(columns["turn_key"], index, "-"),
         "arguments_bytes": pc.binary_length(calls["arguments"]).cast(pa.int64()),
         "logger_truncation": logger_truncation(calls["arguments"]),
         "ingested_at": _instant(ingested_at, calls.num_rows),
     }
     return _assemble("calls", columns)
+
+
+def _has_one_call_each(turns: pa.RecordBatch) -> bool:
+    """Whether every turn made exactly one call, as in most logs: then the turns are joined to their calls already."""
+    return bool(pc.all(pc.equal(turns["calls"], 1)).as_py())
 
 
 def _violations(batch: Batch, calls: pa.RecordBatch) -> pa.RecordBatch:
@@ -98,9 +113,14 @@ def _instant(moment: datetime, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(moment, TIMESTAMP), rows)
 
 
+@cache
+def _schema(table: str) -> pa.Schema:
+    return arrow_schema(table)
+
+
 def _assemble(table: str, columns: dict[str, object]) -> pa.RecordBatch:
     """A batch with the columns of a table of the lake, in their order; other columns are left out."""
-    schema = arrow_schema(table)
+    schema = _schema(table)
     arrays = [
         column if isinstance(column, pa.Array) else pa.array(column, type=field.type)
         for field in schema

@@ -17,15 +17,18 @@ from msgspec import Struct, field
 from pipeline.errors import PipelineError
 from pipeline.findings import Checked
 from pipeline.ingest.staging import StagedSplit, Task, stage
+from pipeline.intake import source_name
 from pipeline.lake.decisions import Decision
 from pipeline.lake.files import FileRead
 from pipeline.lake.store import Lake
-from pipeline.run import Settings, source_name
+from pipeline.run import Settings
 from pipeline.sources import STDIN, Split, plan_splits
 from pipeline.workers import map_in_order
 
 #: What a worker stages at a time at the very most. A part of a table is what one split brings.
 SPLIT_BYTES = 128 << 20
+#: The same where there are no other workers to share with. To find where to cut a file is to read it, once more.
+SPLIT_BYTES_ALONE = 512 << 20
 _SPLIT_FILES = 2048
 #: Less than this is not worth another worker, which takes a third of a second to start.
 _SMALLEST_SPLIT_BYTES = 24 << 20
@@ -62,7 +65,7 @@ def ingest(
     """Land the verdicts of files in the lake at ``root``: each record once, however often and under whatever name.
 
     ``full`` reads everything anew. ``on_plan`` is told how many bytes there are to read, ``on_split`` how many of them
-    have just been read, and how many calls landed of them. Files that cannot be opened are left out and named.
+    have just been read, and how many calls have just landed. Files that cannot be opened are left out and named.
 
     Raises:
         PipelineError: something that is no file, the lake cannot be opened or written, a worker is lost; in a ``full``
@@ -125,21 +128,36 @@ class _Reading:
         self._decisions = {decision.path: decision for decision in to_read}
         self._done = done
         self._on_split = on_split
+        self._told_bytes = 0
         self._committed_at = time.monotonic()
 
     def run(self, settings: Settings, jobs: int) -> None:
         """Read them all, in this process where there is only one split to read."""
         tasks = self._tasks(jobs)
         first_two = list(islice(tasks, 2))
+        jobs = jobs if len(first_two) > 1 else 1
         work = partial(stage, staging=self._lake.staging, settings=settings, ingested_at=datetime.now(UTC))
-        for staged in map_in_order(work, chain(first_two, tasks), jobs if len(first_two) > 1 else 1):
+        if jobs == 1:
+            work = partial(work, on_bytes=self._tell_bytes)
+        for staged in map_in_order(work, chain(first_two, tasks), jobs):
             self._land(staged)
+
+    def _tell_bytes(self, size_bytes: int) -> None:
+        """Tell of bytes that were read in this process, for a split here may take a while."""
+        self._told_bytes += size_bytes
+        if self._on_split is not None:
+            self._on_split(size_bytes, 0)
 
     def _tasks(self, jobs: int) -> Iterator[Task]:
         decisions = list(self._decisions.values())
         splits = plan_splits(
             list(self._decisions),
-            split_bytes=_share(sum(map(_bytes_left, decisions)), jobs, _SMALLEST_SPLIT_BYTES, SPLIT_BYTES),
+            split_bytes=_share(
+                sum(map(_bytes_left, decisions)),
+                jobs,
+                _SMALLEST_SPLIT_BYTES,
+                SPLIT_BYTES if jobs > 1 else SPLIT_BYTES_ALONE,
+            ),
             slices_per_split=_share(len(decisions), jobs, _SMALLEST_SPLIT_FILES, _SPLIT_FILES),
             resume={one.path: (one.start_offset, one.start_line) for one in decisions if one.start_offset},
             sizes={one.path: one.stat.size for one in decisions},
@@ -182,7 +200,8 @@ class _Reading:
             result.checked.states = Counter(landed.states)
         done.checked.add(result.checked)
         if self._on_split is not None:
-            self._on_split(result.size_bytes, landed.rows.get("calls", 0))
+            self._on_split(result.size_bytes - self._told_bytes, landed.rows.get("calls", 0))
+            self._told_bytes = 0
         if time.monotonic() - self._committed_at > _COMMIT_EVERY_S:
             self._lake.commit()
             self._committed_at = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -69,8 +69,16 @@ def _bench(staging: Path, settings: Settings) -> _Bench:  # noqa: ARG001 -- the 
     return _Bench(settings)
 
 
-def stage(task: Task, staging: Path, settings: Settings, ingested_at: datetime) -> StagedSplit:
+def stage(
+    task: Task,
+    staging: Path,
+    settings: Settings,
+    ingested_at: datetime,
+    on_bytes: Callable[[int], None] | None = None,
+) -> StagedSplit:
     """Judge one split and write its rows beside their place. Runs in any process.
+
+    ``on_bytes`` is told how many bytes of the files have been read since the last time.
 
     Raises:
         PipelineError: a file cannot be read, or the disk refuses.
@@ -82,7 +90,7 @@ def stage(task: Task, staging: Path, settings: Settings, ingested_at: datetime) 
     checked = Checked()
     bench = _bench(staging, settings)
     with StagedWriter(staging, f"{task.number:06d}") as writer:
-        for batch in bench.judge.batches(Split(tuple(pieces)), on_block=account.take_block, places=task.places):
+        for batch in bench.judge.batches(Split(tuple(pieces)), on_bytes, account.take_block, task.places):
             for table, rows in land(batch, ingested_at).items():
                 writer.write(table, rows)
             writer.write("tools", tools(bench.untold(batch.definitions)))

@@ -1,8 +1,8 @@
 """Each answer once, each tool definition once: what a split brings again is taken out of its parts before they land.
 
-The usual split brings nothing again and is not touched. Otherwise its parts are rewritten in staging: of a turn that
-the lake holds all rows go, of a turn that stands in the split several times all but the first, and each of them
-leaves a row in ``duplicates``.
+The usual split brings nothing again; it is not touched, and not even read. Otherwise its parts are rewritten in
+staging: of a turn that the lake holds all rows go, of a turn that stands in the split several times all but the first,
+and each of them leaves a row in ``duplicates``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.lake.commit import Transaction
-from pipeline.lake.keys import KeyIndex
+from pipeline.lake.keys import KeyIndex, Run
 from pipeline.lake.parts import PartSize, PartWriter, merge, read_batches, rewrite
 from pipeline.lake.staging import StagedParts
 from pipeline.tables import arrow_schema
@@ -32,24 +32,19 @@ def only_new(txn: Transaction, staged: StagedParts, turns: KeyIndex, tools: KeyI
     parts: Parts = {table: (Path(path), size) for table, (path, size) in staged.parts.items()}
     duplicates = 0
     if "tools" in parts:
-        known, repeated = _seen_before(tools, parts["tools"][0])
+        known, repeated = _seen_before(tools, parts["tools"][0], staged.runs["tools"])
         if len(known) or len(repeated):
             _replace(txn, parts, "tools", _FirstOnly("tool_key", "tool_key", known, repeated))
     if "turns" in parts:
-        known, repeated = _seen_before(turns, parts["turns"][0])
+        known, repeated = _seen_before(turns, parts["turns"][0], staged.runs["turns"])
         if len(known) or len(repeated):
             duplicates = _without_duplicates(txn, parts, known, repeated)
     return parts, duplicates
 
 
-def _seen_before(index: KeyIndex, path: Path) -> tuple[pa.Array, pa.Array]:
+def _seen_before(index: KeyIndex, path: Path, run: Run) -> tuple[pa.Array, pa.Array]:
     """Keys of a staged part that the lake holds, and keys that the part itself holds more than once."""
-    keys, mixed = index.read(path)
-    repeated = pa.array([], pa.string())
-    if pc.count_distinct(mixed).as_py() < len(mixed):
-        counts = pc.value_counts(keys)
-        repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-    return index.known(keys, mixed), repeated
+    return index.known(run, path), index.repeated(run, path)
 
 
 def _without_duplicates(txn: Transaction, parts: Parts, known: pa.Array, repeated: pa.Array) -> int:

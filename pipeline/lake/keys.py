@@ -2,13 +2,14 @@
 
 Every key is mixed down to 48 bits and stored with the 16-bit number of its part, sorted, so that a look-up is a
 binary search. A match is only a candidate: the part's own key column then says whether it is the key. Nothing is
-stored for this; it is read from the parts when a run first needs it, a second or three for ten million turns.
+stored for this. Whoever writes a part hands over what its keys mix down to; for parts of earlier runs it is read from
+them when a run first needs it, a second or three for ten million turns.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,18 +17,24 @@ import pyarrow.compute as pc
 
 from pipeline.lake.parts import read_batches
 
+#: The tables of which a key lands once, and the columns of their keys.
+KEY_COLUMNS = {"turns": "turn_key", "tools": "tool_key"}
+
 _WORD_BYTES = 8
 _UINT64 = pa.uint64()
 _PART_MASK = 0xFFFF
+_VALUE_MASK = 0xFFFF_FFFF_FFFF_0000
 # Sorting needs three times the memory of what it sorts, so keys are kept, and sorted, by the range of their value.
 _RANGE_BITS = 4
 _RANGE_SHIFT = 64 - _RANGE_BITS
+#: How many times longer a run may be than what is looked up in it, for one pass over it to be quicker than searching.
+_ONE_PASS = 8
 # Odd, so that multiplying loses nothing; taken from the fractional digits of square roots of primes.
 _ODD = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1, 0x510E527FADE682D1)
 
 
 #: Sorted keys, a range of values each; the ranges in order.
-Run = list[memoryview]
+Run = list[pa.Array]
 
 
 class KeyIndex:
@@ -43,64 +50,79 @@ class KeyIndex:
         """Names of the parts that are in the index."""
         return {name for name, _ in self._paths}
 
-    def read(self, path: Path) -> tuple[pa.ChunkedArray, pa.Array]:
-        """Keys of a part and what they mix down to, in row order. Raises: OSError, pyarrow.ArrowInvalid."""
-        keys, mixed = [], []
-        for batch in read_batches(path, [self._column]):
-            keys.append(batch.column(0))
-            mixed.append(mix(batch.column(0)))
-        return pa.chunked_array(keys, pa.string()), pa.concat_arrays(mixed) if mixed else pa.array([], _UINT64)
+    def read(self, parts: list[tuple[str, Path]]) -> None:
+        """Add the keys of parts (name, path), holding no more than one batch of key text at a time.
 
-    def add(self, parts: list[tuple[str, Path]]) -> None:
-        """Add the keys of parts (name, path), holding no more than one batch of key text at a time."""
-        ranges: list[list[pa.Array]] = [[] for _ in range(1 << _RANGE_BITS)]
+        Raises:
+            OSError, pyarrow.ArrowInvalid: a part cannot be read.
+
+        """
+        ranges = _no_values()
         for number, (_, path) in enumerate(parts, len(self._paths)):
             for batch in read_batches(path, [self._column]):
-                _spread(pc.bit_wise_or(mix(batch.column(0)), _uint64(min(number, _PART_MASK))), ranges)
+                _spread(_numbered(mix(batch.column(0)), number), ranges)
         self._paths += parts
-        self._runs.append([_sorted(ranges.pop(0)) for _ in range(1 << _RANGE_BITS)])
-        # Runs grow like the digits of a binary counter: few to search, and each key is sorted a few times at most.
-        while len(self._runs) > 1 and _length(self._runs[-2]) <= 2 * _length(self._runs[-1]):
-            last, before = self._runs.pop(), self._runs[-1]
-            for position in range(1 << _RANGE_BITS):
-                before[position] = _sorted([before[position], last[position]])
+        self._add(_sorted_run(ranges))
+
+    def add(self, name: str, path: Path, run: Run) -> None:
+        """Add the keys of one part, given as what :func:`sorted_run` makes of them."""
+        run = [_numbered(values, len(self._paths)) for values in run]
+        self._paths.append((name, path))
+        self._add(run)
 
     def moved(self, paths: dict[str, Path]) -> None:
         """Note where parts lie now."""
         self._paths = [(name, paths.get(name, path)) for name, path in self._paths]
 
-    def known(self, keys: pa.ChunkedArray, mixed: pa.Array) -> pa.Array:
-        """Those of ``keys`` (with ``mixed`` as :meth:`read` gives them) that the parts hold, each once.
+    def known(self, run: Run, path: Path) -> pa.Array:
+        """Those keys of the part at ``path`` (``run`` is theirs) that the parts of the index hold, each once.
 
         Raises:
             OSError, pyarrow.ArrowInvalid: a part cannot be read.
 
         """
         candidates: dict[int, list[int]] = {}
-        for row, value in enumerate(mixed.to_pylist()):
-            for number in self._parts_with(value):
-                candidates.setdefault(number, []).append(row)
+        for held in self._runs:
+            for asked, values in zip(run, held, strict=True):
+                for value, number in _meetings(asked, values):
+                    candidates.setdefault(number, []).append(value)
         found: list[str] = []
-        for number, rows in candidates.items():
-            wanted = keys.take(pa.array(rows, pa.int64()))
+        for number, mixed in candidates.items():
+            wanted = self._keys_of(path, pa.array(mixed, _UINT64))
             # All parts from the last number on share it.
             paths = self._paths[number:] if number == _PART_MASK else self._paths[number : number + 1]
-            for _, path in paths:
-                for batch in read_batches(path, [self._column]):
+            for _, held_path in paths:
+                for batch in read_batches(held_path, [self._column]):
                     column = batch.column(0)
                     found += column.filter(pc.is_in(column, value_set=wanted)).to_pylist()
         return pa.array(sorted(set(found)), pa.string())
 
-    def _parts_with(self, value: int) -> set[int]:
-        low = value & ~_PART_MASK
-        numbers = set()
-        for run in self._runs:
-            values = run[value >> _RANGE_SHIFT]
-            place = bisect_left(values, low)
-            while place < len(values) and values[place] <= low | _PART_MASK:
-                numbers.add(values[place] & _PART_MASK)
-                place += 1
-        return numbers
+    def repeated(self, run: Run, path: Path) -> pa.Array:
+        """Those keys that stand more than once in the part at ``path``, whose run this is, each once.
+
+        Raises:
+            OSError, pyarrow.ArrowInvalid: the part cannot be read.
+
+        """
+        mixed = pa.concat_arrays([_beside_their_like(values) for values in run])
+        if not len(mixed):
+            return pa.array([], pa.string())
+        counts = pc.value_counts(self._keys_of(path, mixed))
+        return counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+
+    def _keys_of(self, path: Path, mixed: pa.Array) -> pa.Array:
+        """The keys of a part that mix down to one of these values, in row order."""
+        columns = (batch.column(0) for batch in read_batches(path, [self._column]))
+        keys = [column.filter(pc.is_in(mix(column), value_set=mixed)) for column in columns]
+        return pa.concat_arrays(keys) if keys else pa.array([], pa.string())
+
+    def _add(self, run: Run) -> None:
+        """Add a run. Runs grow like the digits of a binary counter: few to search, each key sorted a few times."""
+        self._runs.append(run)
+        while len(self._runs) > 1 and _length(self._runs[-2]) <= 2 * _length(self._runs[-1]):
+            last, before = self._runs.pop(), self._runs[-1]
+            for position in range(len(before)):
+                before[position] = _sorted([before[position], last[position]])
 
 
 def mix(keys: pa.Array) -> pa.Array:
@@ -125,7 +147,44 @@ def mix(keys: pa.Array) -> pa.Array:
         value = pc.bit_wise_xor(value, pc.shift_right(value, _uint64(32)))
         value = pc.multiply(value, odd)
         total = value if total is None else pc.add(total, value)
-    return pc.bit_wise_and(total, _uint64(0xFFFF_FFFF_FFFF_0000))
+    return pc.bit_wise_and(total, _uint64(_VALUE_MASK))
+
+
+def sorted_run(mixed: Sequence[pa.Array]) -> Run:
+    """The run of a part's keys, from what they mix down to."""
+    ranges = _no_values()
+    for values in mixed:
+        _spread(values, ranges)
+    return _sorted_run(ranges)
+
+
+def _beside_their_like(values: pa.Array) -> pa.Array:
+    """Those of sorted values that equal the one before them."""
+    later = values.slice(1)
+    return later.filter(pc.equal(later, values.slice(0, len(later))))
+
+
+def _meetings(asked: pa.Array, held: pa.Array) -> Iterator[tuple[int, int]]:
+    """Values of a range that the same range of an index holds, each with the number of a part that holds it."""
+    if not len(held):
+        return
+    if len(held) <= _ONE_PASS * len(asked):
+        asked = asked.filter(pc.is_in(asked, value_set=pc.bit_wise_and(held, _uint64(_VALUE_MASK))))
+    values = memoryview(held.buffers()[1]).cast("B").cast("Q")[: len(held)]
+    for value in asked.to_pylist():
+        place = bisect_left(values, value)
+        while place < len(values) and values[place] <= value | _PART_MASK:
+            yield value, values[place] & _PART_MASK
+            place += 1
+
+
+def _numbered(mixed: pa.Array, number: int) -> pa.Array:
+    """The values with the number of their part in the bits that are free for it."""
+    return pc.bit_wise_or(mixed, _uint64(min(number, _PART_MASK)))
+
+
+def _no_values() -> list[list[pa.Array]]:
+    return [[] for _ in range(1 << _RANGE_BITS)]
 
 
 def _spread(values: pa.Array, ranges: list[list[pa.Array]]) -> None:
@@ -135,17 +194,15 @@ def _spread(values: pa.Array, ranges: list[list[pa.Array]]) -> None:
         chunks.append(values.filter(pc.equal(places, _uint64(position))))
 
 
-def _sorted(chunks: Sequence[pa.Array | memoryview]) -> memoryview:
-    """All values of a range in order, as unsigned 64-bit integers."""
-    arrays = [
-        pa.Array.from_buffers(_UINT64, len(chunk), [None, pa.py_buffer(chunk)])
-        if isinstance(chunk, memoryview)
-        else chunk
-        for chunk in chunks
-    ]
-    values = pa.chunked_array(arrays, _UINT64).combine_chunks()
-    ordered = values.take(pc.array_sort_indices(values))
-    return memoryview(ordered.buffers()[1]).cast("B").cast("Q")[: len(ordered)]
+def _sorted_run(ranges: list[list[pa.Array]]) -> Run:
+    """The ranges sorted, each let go of as soon as it is."""
+    return [_sorted(ranges.pop(0)) for _ in range(len(ranges))]
+
+
+def _sorted(chunks: Sequence[pa.Array]) -> pa.Array:
+    """All values of a range in order."""
+    values = pa.chunked_array(chunks, _UINT64).combine_chunks()
+    return values.take(pc.array_sort_indices(values))
 
 
 def _length(run: Run) -> int:

@@ -28,15 +28,13 @@ from pipeline.lake.commit import Transaction, make_staging, missing_parts, sweep
 from pipeline.lake.compact import compact
 from pipeline.lake.decisions import Decision
 from pipeline.lake.failures import damaged, disk_trouble
-from pipeline.lake.keys import KeyIndex
+from pipeline.lake.keys import KEY_COLUMNS, KeyIndex
 from pipeline.lake.lock import LakeLock
 from pipeline.lake.manifest import MANIFEST_NAME, Manifest, load, new_manifest, save
 from pipeline.lake.parts import count_values
 from pipeline.lake.plan import plan_files
 from pipeline.lake.staging import StagedParts
 from pipeline.tables import TABLES
-
-_KEY_COLUMNS = {"turns": "turn_key", "tools": "tool_key"}
 
 
 class Landed(Struct, frozen=True):
@@ -76,7 +74,7 @@ class Lake:
             except BaseException:
                 self._lock.release()
                 raise
-        self._indexes = {table: KeyIndex(column) for table, column in _KEY_COLUMNS.items()}
+        self._indexes = {table: KeyIndex(column) for table, column in KEY_COLUMNS.items()}
 
     @property
     def staging(self) -> Path:
@@ -115,8 +113,9 @@ class Lake:
             for table, (path, size) in parts.items():
                 # A definition belongs to no file: it stays when the file that showed it first is replaced.
                 part = self._txn.add(table, path, size, [] if table == "tools" else ids)
-                if table in self._indexes:
-                    self._indexes[table].add([(part.name, path)])
+                # A part that was written anew for its duplicates has other keys; the index reads them when it must.
+                if table in self._indexes and str(path) == staged.parts[table][0]:
+                    self._indexes[table].add(part.name, path, staged.runs[table])
         return Landed({table: size.rows for table, (_, size) in parts.items()}, duplicates, states)
 
     def commit(self) -> None:
@@ -148,11 +147,11 @@ class Lake:
         """The index of a table's keys, brought up to the parts that it has now."""
         parts = {part.name: self._txn.path_of(table, part) for part in self.manifest.parts[table]}
         if self._indexes[table].names - parts.keys():
-            self._indexes[table] = KeyIndex(_KEY_COLUMNS[table])
+            self._indexes[table] = KeyIndex(KEY_COLUMNS[table])
         index = self._indexes[table]
         missing = [(name, path) for name, path in parts.items() if name not in index.names]
         if missing:
-            index.add(missing)
+            index.read(missing)
         return index
 
     def _recovered(self) -> Transaction:

@@ -193,7 +193,8 @@ if __name__ == "__main__":
     if "FILE_BYTES" in os.environ:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["FILE_BYTES"]),) * 2)
     if "SPLIT_BYTES" in os.environ:
-        ingestion.SPLIT_BYTES = ingestion._SMALLEST_SPLIT_BYTES = int(os.environ["SPLIT_BYTES"])
+        ingestion.SPLIT_BYTES = ingestion.SPLIT_BYTES_ALONE = int(os.environ["SPLIT_BYTES"])
+        ingestion._SMALLEST_SPLIT_BYTES = ingestion.SPLIT_BYTES
         ingestion._COMMIT_EVERY_S = 0.0
     if "PROGRESS_AT_ONCE" in os.environ:
         terminal.PROGRESS_AFTER_S = 0

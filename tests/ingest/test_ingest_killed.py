@@ -89,6 +89,7 @@ def killed(place: Path, lake: Path) -> Iterator[Path]:
 def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many splits, and a commit after each, in this process and those forked from it."""
     monkeypatch.setattr(ingestion, "SPLIT_BYTES", 6000)
+    monkeypatch.setattr(ingestion, "SPLIT_BYTES_ALONE", 6000)
     monkeypatch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 6000)
     monkeypatch.setattr(ingestion, "_COMMIT_EVERY_S", 0.0)
 

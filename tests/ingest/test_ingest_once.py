@@ -47,6 +47,7 @@ def log(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingestion, "SPLIT_BYTES", 3000)
+    monkeypatch.setattr(ingestion, "SPLIT_BYTES_ALONE", 3000)
     monkeypatch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 3000)
 
 

@@ -42,6 +42,7 @@ def lake(memory: str | None) -> Iterator[Path]:
         files = [path for path in sorted(logs.rglob("*.json*")) if path.parent.name != "tools"]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ingestion, "SPLIT_BYTES", 9000)
+            patch.setattr(ingestion, "SPLIT_BYTES_ALONE", 9000)
             patch.setattr(ingestion, "_SMALLEST_SPLIT_BYTES", 9000)
             land(place / "lake", *files)
             write_log(more, *answers(10, 30), answer(None, WRONG))

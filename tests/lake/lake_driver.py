@@ -140,14 +140,14 @@ def answer(id_: str | None, *calls: int, tool: str = "t1", **more: Any) -> dict[
     return {"id": id_, "calls": list(calls), "tool": tool, **more}
 
 
-def dying_at(name: str, count: int) -> None:
+def dying_at(where: str, count: int) -> None:
     """Kill this process the ``count``-th time it reaches a checkpoint; ``*`` is any of them."""
     met = 0
 
-    def reached(point: str) -> None:
+    def reached(name: str) -> None:
         nonlocal met
-        met += name in ("*", point)
-        if met == count and name in ("*", point):
+        met += where in ("*", name)
+        if met == count and where in ("*", name):
             os.kill(os.getpid(), signal.SIGKILL)
 
     checkpoints.reached = reached

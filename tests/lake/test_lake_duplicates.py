@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lake_driver import NOW, answer, batch_of, ingest, lake_rows, places, stage, write_log
 
 from pipeline.lake import keys as keys_module
-from pipeline.lake.keys import KeyIndex, mix
+from pipeline.lake.keys import KeyIndex, mix, sorted_run
 from pipeline.lake.parts import PartWriter
 from pipeline.lake.store import Lake
 
@@ -98,30 +98,51 @@ def _part(path: Path, keys: list[str]) -> tuple[str, Path]:
     return path.name, path
 
 
-def test_the_index_knows_exactly_the_keys_that_its_parts_hold(tmp_path: Path) -> None:
+def _run(keys: list[str]) -> keys_module.Run:
+    """What whoever writes a part of these keys hands over, in batches of some rows."""
+    return sorted_run([keys_module.mix(pa.array(keys[start : start + 7])) for start in range(0, len(keys), 7)])
+
+
+@pytest.mark.parametrize("one_pass", [0, 8], ids=["searched", "in one pass"])
+def test_the_index_knows_exactly_the_keys_that_its_parts_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_pass: int
+) -> None:
+    monkeypatch.setattr(keys_module, "_ONE_PASS", one_pass)
     chance = random.Random(3)  # noqa: S311  (keys of a test)
     keys = [f"{chance.getrandbits(128):032x}"[: chance.choice([7, 8, 32])] for _ in range(900)]
-    index = KeyIndex("tool_key")
+    read, handed_over = KeyIndex("tool_key"), KeyIndex("tool_key")
     for start in range(0, 600, 60):
-        index.add([_part(tmp_path / f"{start}.parquet", keys[start : start + 60])])
-    asked, mixed = index.read(_part(tmp_path / "asked.parquet", keys[500:700])[1])
-    assert index.known(asked, mixed).to_pylist() == sorted(set(keys[500:700]) & set(keys[:600]))
+        name, path = _part(tmp_path / f"{start}.parquet", keys[start : start + 60])
+        read.read([(name, path)])
+        handed_over.add(name, path, _run(keys[start : start + 60]))
+    _, asked = _part(tmp_path / "asked.parquet", keys[500:700])
+    for index in (read, handed_over):
+        assert index.known(_run(keys[500:700]), asked).to_pylist() == sorted(set(keys[500:700]) & set(keys[:600]))
+        assert index.known(_run([]), _part(tmp_path / "none.parquet", [])[1]).to_pylist() == []
+
+
+def test_keys_that_a_part_holds_more_than_once_are_told(tmp_path: Path) -> None:
+    keys = ["k1", "k2", "k1", *(f"k{n}" for n in range(9, 99)), "k3", "k2", "k1"]
+    _, path = _part(tmp_path / "a.parquet", keys)
+    assert sorted(KeyIndex("tool_key").repeated(_run(keys), path).to_pylist()) == ["k1", "k2"]
 
 
 def test_keys_that_mix_down_to_the_same_number_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys_module, "mix", lambda keys: pa.array([0] * len(keys), pa.uint64()))
     index = KeyIndex("tool_key")
-    index.add([_part(tmp_path / "a.parquet", ["k1", "k2"]), _part(tmp_path / "b.parquet", ["k3"])])
-    asked, mixed = index.read(_part(tmp_path / "asked.parquet", ["k3", "k4", "k1"])[1])
-    assert index.known(asked, mixed).to_pylist() == ["k1", "k3"]
+    index.read([_part(tmp_path / "a.parquet", ["k1", "k2"]), _part(tmp_path / "b.parquet", ["k3"])])
+    asked = ["k3", "k4", "k1", "k4"]
+    _, path = _part(tmp_path / "asked.parquet", asked)
+    assert index.known(_run(asked), path).to_pylist() == ["k1", "k3"]
+    assert index.repeated(_run(asked), path).to_pylist() == ["k4"]
 
 
 def test_more_parts_than_numbers_share_the_last_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys_module, "_PART_MASK", 1)
     index = KeyIndex("tool_key")
-    index.add([_part(tmp_path / f"{n}.parquet", [f"k{n}"]) for n in range(4)])
-    asked, mixed = index.read(_part(tmp_path / "asked.parquet", ["k0", "k1", "k3", "k4"])[1])
-    assert index.known(asked, mixed).to_pylist() == ["k0", "k1", "k3"]
+    index.read([_part(tmp_path / f"{n}.parquet", [f"k{n}"]) for n in range(4)])
+    asked = ["k0", "k1", "k3", "k4"]
+    assert index.known(_run(asked), _part(tmp_path / "asked.parquet", asked)[1]).to_pylist() == ["k0", "k1", "k3"]
 
 
 def test_a_key_mixes_to_the_same_number_whatever_stands_beside_it() -> None:

@@ -85,7 +85,7 @@ def _full(*_: object, **__: object) -> None:
 
 
 PLACES = [
-    (parts.PartWriter, "_flush"),
+    (parts.PartWriter, "put"),
     (parts.PartWriter, "close"),
     (parts, "sync"),
     (commit, "sync"),

@@ -2,7 +2,8 @@
 
 The same members under the same names, but only of the types that the API writes. What does not fit, and every member
 that would make the record something else (a batch line, a page, another pair), fails to decode, and the record is read
-the forgiving way. Numbers are bounded to what their columns hold, so that nobody has to look at each.
+the forgiving way. Numbers are bounded to what their columns hold, so that nobody has to look at each. Members stand in
+the order in which the API writes them, in which they are found soonest.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Index = Annotated[int, Meta(ge=0, lt=2**31)]
 
 
-class PlainItem(Struct, gc=False):
+class PlainItem(Struct, gc=False, kw_only=True):
     """An ``Item`` as the API writes it, and nothing else."""
 
     type: str
+    status: str | None = None
+    arguments: str | None = None
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None
-    arguments: str | None = None
     input: str | None = None
-    status: str | None = None
     tools: Raw = NOTHING
 
 
@@ -41,19 +42,19 @@ class PlainUsage(Struct, gc=False):
     completion_tokens: None = None
 
 
-class PlainResponse(Struct, gc=False):
+class PlainResponse(Struct, gc=False, kw_only=True):
     """A ``Body`` that is a Responses object, with no other member that a reader looks at."""
 
-    output: list[PlainItem]
     id: str | None = None
-    model: str | None = None
     created_at: Seconds | None = None
     status: str | None = None
     incomplete_details: Any = None
-    tools: Raw = NOTHING
-    tool_choice: Any = None
-    parallel_tool_calls: bool | None = None
     max_output_tokens: Count | None = None
+    model: str | None = None
+    output: list[PlainItem]
+    parallel_tool_calls: bool | None = None
+    tool_choice: Any = None
+    tools: Raw = NOTHING
     usage: PlainUsage | None = None
     functions: Raw = NOTHING
     function_call: None = None
@@ -79,12 +80,12 @@ class PlainFunction(Struct, gc=False):
     arguments: str | None = None
 
 
-class PlainToolCall(Struct, gc=False):
+class PlainToolCall(Struct, gc=False, kw_only=True):
     """A ``ToolCall`` of a function."""
 
-    function: PlainFunction
     id: str | None = None
     type: str | None = None
+    function: PlainFunction
     custom: None = None
 
 
@@ -95,11 +96,11 @@ class PlainMessage(Struct, gc=False):
     function_call: None = None
 
 
-class PlainChoice(Struct, gc=False):
+class PlainChoice(Struct, gc=False, kw_only=True):
     """A ``Choice`` as the API writes it, with a message."""
 
-    message: PlainMessage
     index: Index | None = None
+    message: PlainMessage
     finish_reason: str | None = None
     delta: Raw = NOTHING
 
@@ -113,21 +114,21 @@ class PlainChatUsage(Struct, gc=False):
     output_tokens: None = None
 
 
-class PlainCompletion(Struct, gc=False):
+class PlainCompletion(Struct, gc=False, kw_only=True):
     """A ``Body`` that is an answer of Chat Completions and nothing else."""
 
-    choices: Annotated[list[PlainChoice], Meta(min_length=1)]
     id: str | None = None
-    model: str | None = None
     created: Seconds | None = None
-    created_at: None = None
-    status: None = None
+    model: str | None = None
+    choices: Annotated[list[PlainChoice], Meta(min_length=1)]
+    usage: PlainChatUsage | None = None
     tools: Raw = NOTHING
     functions: Raw = NOTHING
     tool_choice: Any = None
     function_call: Any = None
     parallel_tool_calls: bool | None = None
-    usage: PlainChatUsage | None = None
+    created_at: None = None
+    status: None = None
     max_output_tokens: None = None
     max_tokens: None = None
     max_completion_tokens: None = None
