@@ -6,15 +6,14 @@ belongs to the turn is stored once and joined only where a whole row is asked fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
 
-from pipeline.records import Call, Turn
+from pipeline.rows import Rows, TurnColumns
 from pipeline.tables import TIMESTAMP
 from pipeline.toolset import ToolsetsByNumber
 
@@ -73,70 +72,6 @@ _LOGGER_MARK = "(litellm_truncated skipped "
 _LOGGER_NAME = "litellm_truncated"
 
 
-class TurnColumns(Struct):
-    """Turns as columns of equal length, each named as the member of :class:`Turn`; ``calls`` is how many each made."""
-
-    format: list[str] = field(default_factory=list)
-    response_id: list[str | None] = field(default_factory=list)
-    model: list[str | None] = field(default_factory=list)
-    created_at_us: list[int | None] = field(default_factory=list)
-    response_status: list[str | None] = field(default_factory=list)
-    finish_reason: list[str | None] = field(default_factory=list)
-    truncation: list[str | None] = field(default_factory=list)
-    token_limit_reached: list[bool] = field(default_factory=list)
-    toolset: list[int | None] = field(default_factory=list)
-    calls: list[int] = field(default_factory=list)
-    choice_index: list[int] = field(default_factory=list)
-    parallel_tool_calls: list[bool | None] = field(default_factory=list)
-    input_tokens: list[int | None] = field(default_factory=list)
-    output_tokens: list[int | None] = field(default_factory=list)
-    allowed_tools: list[frozenset[str] | None] = field(default_factory=list)
-    source_file: list[str] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
-    offset: list[int] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.offset)
-
-
-class CallColumns(Struct):
-    """Calls as columns of equal length, turn by turn, each named as the member of :class:`Call`."""
-
-    call_id: list[str | None] = field(default_factory=list)
-    tool_name: list[str | None] = field(default_factory=list)
-    tool_namespace: list[str | None] = field(default_factory=list)
-    arguments: list[str | None] = field(default_factory=list)
-    arguments_form: list[str] = field(default_factory=list)
-    freeform: list[bool] = field(default_factory=list)
-    item_incomplete: list[bool] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.call_id)
-
-
-class Rows(Struct):
-    """Turns and their calls on their way into batches, in log order. Whoever reads records puts them in."""
-
-    turns: TurnColumns = field(default_factory=TurnColumns)
-    calls: CallColumns = field(default_factory=CallColumns)
-
-    def add(self, turn: Turn, source_file: str, line: int, offset: int) -> None:
-        """One turn, with where its record stands."""
-        turns, calls = self.turns, self.calls
-        for name in _TURN_MEMBERS:
-            getattr(turns, name).append(getattr(turn, name))
-        turns.calls.append(len(turn.calls))
-        turns.source_file.append(source_file)
-        turns.line.append(line)
-        turns.offset.append(offset)
-        for call in turn.calls:
-            for name in Call.__struct_fields__:
-                getattr(calls, name).append(getattr(call, name))
-
-
-_TURN_MEMBERS = tuple(name for name in Turn.__struct_fields__ if name != "calls")
-
-
 def tools_declared(rows: Rows, toolsets: ToolsetsByNumber) -> list[int | None]:
     """How many tools stand declared with each turn, None where that is not recorded; in the order of the rows."""
     numbers = rows.turns.toolset
@@ -147,7 +82,7 @@ def tools_declared(rows: Rows, toolsets: ToolsetsByNumber) -> list[int | None]:
 def turns_batch(rows: Rows, declared: Sequence[int | None]) -> pa.RecordBatch:
     """One row a turn (``TURN_SCHEMA``), in the order of the rows; ``declared`` are its :func:`tools_declared`."""
     turns = rows.turns
-    columns: list[Sequence[object]] = [
+    columns = [
         turns.format,
         turns.response_id,
         turns.model,
@@ -157,7 +92,7 @@ def turns_batch(rows: Rows, declared: Sequence[int | None]) -> pa.RecordBatch:
         turns.finish_reason,
         _evidence(turns),
         turns.calls,
-        declared,
+        list(declared),
         turns.parallel_tool_calls,
         turns.input_tokens,
         turns.output_tokens,
@@ -173,11 +108,11 @@ def calls_batch(rows: Rows) -> pa.RecordBatch:
     turns, calls = rows.turns, rows.calls
     first_calls = pa.array(accumulate(turns.calls, initial=0), type=_COUNT)
     turn_row = pc.list_parent_indices(pa.ListArray.from_arrays(first_calls, pa.nulls(len(calls)))).cast(_COUNT)
-    call_index: object = [0] * len(calls)
+    call_index: pa.Array | list[int] = [0] * len(calls)
     if max(turns.calls, default=0) > 1:
         call_index = pc.subtract(pa.array(range(len(calls)), type=_COUNT), first_calls.take(turn_row))
     cut_evidence, at_token_limit, truncation = _endings(rows)
-    columns = [
+    columns: list[pa.Array | list[Any]] = [
         turn_row,
         pa.array(turns.toolset, type=_COUNT).take(turn_row),
         call_index,
@@ -243,45 +178,6 @@ def logger_truncation(arguments: pa.Array) -> pa.Array:
     return pc.if_else(marked, _LOGGER_NAME, pa.scalar(None, _TEXT))
 
 
-def turn_keys(rows: Rows, places: Mapping[str, str]) -> pa.Array:
-    """A stable key of each turn, as 32 hexadecimal digits.
-
-    A turn is known by its answer's id, creation time, choice and calls. One without an id is known by its place alone:
-    the name that ``places`` has for its source file, its offset, and its position among the turns of the record.
-    """
-    turns = rows.turns
-    known_by = [
-        f"{response_id}\0{created_at_us}\0{choice_index}{calls}"
-        for response_id, created_at_us, choice_index, calls in zip(
-            turns.response_id, turns.created_at_us, turns.choice_index, _calls_in_words(rows), strict=True
-        )
-    ]
-    if None in turns.response_id:
-        place: tuple[str, int] = ("", -1)
-        position = 0
-        for row, here in enumerate(zip(turns.source_file, turns.offset, strict=True)):
-            position = position + 1 if here == place else 0
-            place = here
-            if turns.response_id[row] is None:
-                known_by[row] = f"place\0{places[here[0]]}\0{here[1]}\0{position}"
-    return pa.array(
-        [blake2b(words.encode(errors="surrogatepass"), digest_size=16).hexdigest() for words in known_by], type=_TEXT
-    )
-
-
-def _calls_in_words(rows: Rows) -> Iterator[str]:
-    """The calls of each turn as one text."""
-    calls = rows.calls
-    words = [
-        f"\0{call_id}\0{tool_name}\0{arguments}"
-        for call_id, tool_name, arguments in zip(calls.call_id, calls.tool_name, calls.arguments, strict=True)
-    ]
-    first = 0
-    for count in rows.turns.calls:
-        yield words[first] if count == 1 else "".join(words[first : first + count])
-        first += count
-
-
 def _evidence(turns: TurnColumns) -> list[str | None]:
     """Why each turn can have been cut: what it says itself, or else that it reached its token limit."""
     if True not in turns.token_limit_reached:
@@ -292,9 +188,16 @@ def _evidence(turns: TurnColumns) -> list[str | None]:
     ]
 
 
-def _batch(columns: Sequence[object], schema: pa.Schema) -> pa.RecordBatch:
+def _batch(columns: Sequence[pa.Array | list[Any]], schema: pa.Schema) -> pa.RecordBatch:
     arrays = [
-        column if isinstance(column, pa.Array) else pa.array(column, type=member.type)
+        column if isinstance(column, pa.Array) else _column(column, member.type)
         for column, member in zip(columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _column(values: list[Any], data_type: pa.DataType) -> pa.Array:
+    """The values as an array. Many columns hold one and the same object all along, which takes a tenth of the time."""
+    if len(values) > 1 and values[0] is values[-1] and values.count(values[0]) == len(values):
+        return pa.repeat(pa.scalar(values[0], data_type), len(values))
+    return pa.array(values, type=data_type)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from pipeline.batches import Rows
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Outcome, Page, PlainReader, Unread, read_record
 from pipeline.interning import Toolsets
 from pipeline.records import LineBlock, RecordBlock, Reject, Unrecognised
+from pipeline.rows import Rows
 from pipeline.sources import BLANKS, frame_lines, split_documents
 
 _EXCERPT_BYTES = 160

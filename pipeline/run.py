@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 import pyarrow as pa
 from msgspec import Struct
 
-from pipeline.batches import Rows, calls_batch, tools_declared, turn_keys, turns_batch
+from pipeline.batches import calls_batch, tools_declared, turns_batch
 from pipeline.classify import classify
 from pipeline.intake import Intake, Located
 from pipeline.interning import Toolsets
 from pipeline.records import LineBlock, RecordBlock, ToolDefinition
+from pipeline.rows import Rows
 from pipeline.sources import Split, read_blocks
+from pipeline.turnkeys import turn_keys
 
 #: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
 BATCH_TURNS = 8192

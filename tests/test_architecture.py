@@ -15,8 +15,8 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
     for floor in (
         "errors verdicts records printable exactjson",
         "workers",
-        "tables toolset",
-        "batches",
+        "tables toolset rows",
+        "batches turnkeys",
         "jsontext toolschema",
         "classify",
         "sources decoding",

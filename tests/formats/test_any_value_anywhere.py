@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from record_places import PLAIN_RECORDS, RECORDS, VALUES, places, with_value
 
-from pipeline.batches import Rows
 from pipeline.decoding import UndecodableError
 from pipeline.formats import Page, PlainReader, Unread, read_record
 from pipeline.formats.shapes import Body, Choice, Custom, Function, Item, Message, ToolCall, Usage
 from pipeline.interning import Toolsets
 from pipeline.records import Turn
+from pipeline.rows import Rows
 
 ODD = (b"1e400", b"9" * 5000, b'"\\ud83d\\ud83d"', b"[" * 600 + b"]" * 600)
 #: Names that mean something to some reader.

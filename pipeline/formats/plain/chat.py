@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.batches import Rows
 from pipeline.formats.chat import CEILINGS, NAME, read
 from pipeline.formats.plain.twins import PlainChatUsage, PlainCompletion, PlainRequest
 from pipeline.formats.shapes import NOTHING
 from pipeline.formats.turns import MICROSECONDS
 from pipeline.records import FORM_TEXT
+from pipeline.rows import Rows
 
 __all__ = ["NAME", "Answers", "read"]
 

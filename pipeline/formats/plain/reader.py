@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol, cast
 import msgspec
 from msgspec import Raw
 
-from pipeline.batches import Rows
 from pipeline.formats.plain import chat, responses
 from pipeline.formats.plain.twins import (
     PlainBatchLine,
@@ -24,6 +23,7 @@ from pipeline.formats.plain.twins import (
 from pipeline.formats.shapes import NOTHING, Body, Exchange
 from pipeline.interning import Toolsets
 from pipeline.records import Turn
+from pipeline.rows import Rows
 
 #: How often in a row plain records may be missed before the pauses stop growing.
 _MOST_MISSES = 6

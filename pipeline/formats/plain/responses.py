@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.batches import Rows
 from pipeline.formats.plain.twins import PlainRequest, PlainResponse, PlainUsage
 from pipeline.formats.responses import (
     CUSTOM_CALL,
@@ -19,6 +18,7 @@ from pipeline.formats.responses import (
 from pipeline.formats.shapes import NOTHING
 from pipeline.formats.turns import MICROSECONDS
 from pipeline.records import FORM_TEXT
+from pipeline.rows import Rows
 
 __all__ = ["NAME", "Answers", "read"]
 
