@@ -72,7 +72,7 @@ class Intake:
     def _read_lines(self, block: LineBlock) -> bool:
         """Read lines as the records that they seem to be; false, and nothing done, where one of them is none."""
         offsets = block.offsets
-        text = self._toolsets.splice(block.text, block.end)
+        text = self._toolsets.splice_lines(block.text, block.begins, block.end)
         lines = range(block.first_line, block.first_line + len(offsets))
         source_file = source_name(block.source_file)
         if self._plain.read(text, self.gathered.rows, source_file, lines, offsets):

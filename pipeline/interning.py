@@ -1,18 +1,9 @@
-"""The trick that makes reading a log cheaper than parsing it: a tool array seen before is known by its bytes.
+"""Toolsets by number: each list of definitions read once, however often it comes and by whatever text it is known.
 
-In most logs the tool definitions are most of the bytes, and the same few lists come again and again. So before a record
-is decoded, its known lists are cut out and a short token is put in their place; only a list never seen is parsed.
-
-Why that changes no verdict:
-
-- The bytes ``"tools":`` can stand inside a JSON string only with a backslash before the first quote, since a bare quote
-  would end the string. That one byte is looked at.
-- A list is cut only if all its bytes follow, and those bytes are one complete JSON array. No complete array is the
-  beginning of another JSON value, so what is cut is exactly the value that stands there.
-- The token holds a random number made by this process; no log can hold it beforehand.
-- Where a value that is kept as text (arguments logged as an object, a list never seen) or read in another way (events
-  of a stream, ``tool_choice``) holds a token, the list is put back.
-- Whatever is not cut is decoded like the rest and meets the same table, by its whole text.
+A list is known by its bytes, or by the token that stands for it where it has been cut out (:mod:`pipeline.splicing`).
+The token holds a random number made by this process, so that no log can hold it beforehand. Where a value that is kept
+as text (arguments logged as an object, a list never seen) or read in another way (events of a stream, ``tool_choice``)
+holds a token, the list is put back.
 """
 
 from __future__ import annotations
@@ -26,18 +17,9 @@ import msgspec
 from pipeline.decoding import keep_lone_surrogates
 from pipeline.definitions import read_definitions
 from pipeline.records import ToolDefinition
+from pipeline.splicing import Splicer
 from pipeline.toolset import Toolset
 
-_NAME = b'"tools":'
-_NAME_BYTES = len(_NAME)
-_BACKSLASH, _OPENING_BRACKET = 0x5C, 0x5B
-#: How far the next list is looked for at first. In a longer stretch, the search would first prepare itself for a long
-#: one, which takes as long as finding a list that is near.
-_WINDOW_BYTES = 1 << 14
-#: Bytes of a list by which candidates are looked up before all of it is compared.
-_HEAD_BYTES = 96
-#: Lists with the same head that are kept for comparison; later ones are decoded every time.
-_CANDIDATES_PER_HEAD = 16
 #: What the table may hold before :meth:`Toolsets.renew` empties it.
 _LIMIT_TOOLSETS = 4096
 _LIMIT_BYTES = 16 << 20
@@ -50,7 +32,7 @@ class Toolsets:
         self._toolsets: list[Toolset] = []
         self._number_by_text: dict[bytes, int | None] = {b"": None}  # where nothing stands, no toolset does
         self._number_by_parts: dict[tuple[int, ...], int] = {}
-        self._candidates: dict[bytes, list[tuple[bytes, bytes]]] = {}
+        self._splicer = Splicer()
         self._new_definitions: list[ToolDefinition] = []
         self._bytes_kept = 0
         self._token_prefix = f'"{secrets.token_hex(12)}:'.encode()
@@ -71,29 +53,13 @@ class Toolsets:
         taken, self._new_definitions = self._new_definitions, []
         return taken
 
-    def splice(self, text: bytes | bytearray, end: int | None = None) -> bytes:
-        """One record, or lines of them, with every known tool list replaced by its token: of ``text[:end]``."""
-        stop = len(text) if end is None else end
-        pieces: list[bytes | bytearray] = []
-        done = begin = 0
-        find, starts_with, candidates_of = text.find, text.startswith, self._candidates.get
-        position = find(_NAME, 0, min(_WINDOW_BYTES, stop))
-        while position >= 0 or (position := find(_NAME, begin, stop)) >= 0:
-            begin = position + _NAME_BYTES
-            candidates = candidates_of(bytes(text[begin : begin + _HEAD_BYTES]))
-            if candidates is None and starts_with(b" ", begin):
-                while starts_with(b" ", begin):
-                    begin += 1
-                candidates = candidates_of(bytes(text[begin : begin + _HEAD_BYTES]))
-            if candidates is not None and text[position - 1] != _BACKSLASH:
-                for known, token in candidates:
-                    if starts_with(known, begin, stop):
-                        pieces += (text[done:begin], token)
-                        done = begin = begin + len(known)
-                        break
-            position = find(_NAME, begin, min(begin + _WINDOW_BYTES, stop))
-        pieces.append(text[done:stop])
-        return b"".join(pieces)
+    def splice(self, record: bytes) -> bytes:
+        """The record with every known tool list replaced by its token."""
+        return self._splicer.splice(record)
+
+    def splice_lines(self, text: bytes | bytearray, begins: Sequence[int], end: int) -> bytes:
+        """The same for ``text[:end]``, whose lines begin where ``begins`` says."""
+        return self._splicer.splice_lines(text, begins, end)
 
     def restore(self, text: bytes) -> bytes:
         """The text as it stood in the record: every token replaced by its list."""
@@ -156,7 +122,7 @@ class Toolsets:
         self._toolsets.clear()
         self._number_by_text = {b"": None}
         self._number_by_parts.clear()
-        self._candidates.clear()
+        self._splicer.clear()
         self._text_by_token.clear()
         self._bytes_kept = 0
 
@@ -167,11 +133,8 @@ class Toolsets:
         number = None if definitions is None else self.add(definitions)
         self._number_by_text[text] = number
         self._bytes_kept += len(text)
-        if len(text) > _HEAD_BYTES and text[0] == _OPENING_BRACKET:
-            candidates = self._candidates.setdefault(text[:_HEAD_BYTES], [])
-            if len(candidates) < _CANDIDATES_PER_HEAD:
-                token = self._token_prefix + b'%d"' % len(self._number_by_text)
-                candidates.append((text, token))
-                self._number_by_text[token] = number
-                self._text_by_token[token] = text
+        token = self._token_prefix + b'%d"' % len(self._number_by_text)
+        if self._splicer.learn(text, token):
+            self._number_by_text[token] = number
+            self._text_by_token[token] = text
         return number

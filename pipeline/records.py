@@ -71,15 +71,17 @@ class RecordBlock(Struct):
 class LineBlock(Struct):
     """Some consecutive lines of one file, each of which begins with ``{``: most likely a record each, not looked into.
 
-    They are ``text[:end]``, which ends where a line does, after a ``}``; ``offsets`` are where each begins in the
-    decompressed, UTF-8 text of the file, ``first_line`` is the first one's number. What the lines are is for the reader
-    to find out, all at once; if it cannot, ``sources.frame_lines`` makes records of them. The text is valid until the
-    next block is asked for. ``end_offset``, ``end_line`` and ``unterminated`` as in :class:`RecordBlock`.
+    They are ``text[:end]``, which ends where a line does, after a ``}``; ``begins`` are where each begins in it, and
+    ``offsets`` where in the decompressed, UTF-8 text of the file; ``first_line`` is the first one's number. What the
+    lines are is for the reader to find out, all at once; if it cannot, ``sources.frame_lines`` makes records of them.
+    The text is valid until the next block is asked for. ``end_offset``, ``end_line`` and ``unterminated`` as in
+    :class:`RecordBlock`.
     """
 
     source_file: str
     text: bytes | bytearray
     end: int
+    begins: list[int]
     offsets: list[int]
     first_line: int
     end_offset: int

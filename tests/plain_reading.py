@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pipeline import intake, interning, run
+from pipeline import intake, interning, run, splicing
 from pipeline.formats import PlainReader
 from pipeline.interning import Toolsets
 from pipeline.run import Batch, Judge, Settings
@@ -18,7 +18,10 @@ from pipeline.sources import FileSlice, Split
 class PlainToolsets(Toolsets):
     """Toolsets that cut nothing out of a record."""
 
-    def splice(self, text: bytes | bytearray, end: int | None = None) -> bytes:
+    def splice(self, record: bytes) -> bytes:
+        return record
+
+    def splice_lines(self, text: bytes | bytearray, begins: Sequence[int], end: int) -> bytes:
         return bytes(text[:end])
 
 
@@ -41,20 +44,20 @@ def reading_plainly() -> Iterator[None]:
 
 
 @contextmanager
-def renewing_often(block_bytes: int = 1024) -> Iterator[None]:
-    """Tables that are full after a few toolsets, in blocks small enough for that to be noticed."""
+def renewing_often() -> Iterator[None]:
+    """Tables that are full after a few toolsets; blocks must be small for that to be noticed."""
     with (
         patch.object(interning, "_LIMIT_TOOLSETS", 2),
-        patch.object(interning, "_CANDIDATES_PER_HEAD", 2),
-        patch.object(run, "BLOCK_BYTES", block_bytes),
+        patch.object(splicing, "_CANDIDATES", 2),
     ):
         yield
 
 
-def judged(log: Path, settings: Settings | None = None) -> dict[str, Any]:
-    """All that comes of a log, batch boundaries left out."""
+def judged(log: Path, settings: Settings | None = None, block_bytes: int = run.BLOCK_BYTES) -> dict[str, Any]:
+    """All that comes of a log, batch boundaries left out. What a block teaches is of use from the next one on."""
     split = Split((FileSlice(str(log)),))
-    return flat(Judge(settings or Settings()).batches(split))
+    with patch.object(run, "BLOCK_BYTES", block_bytes):
+        return flat(Judge(settings or Settings()).batches(split))
 
 
 def flat(batches: Iterable[Batch]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "batches turnkeys",
         "jsontext toolschema",
         "classify",
-        "sources decoding",
+        "sources decoding splicing",
         "definitions",
         "interning supplied",
         "formats",

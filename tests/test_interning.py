@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -180,9 +182,10 @@ def test_every_list_in_every_place_is_read_as_without_any_cutting(log: Path) -> 
     log.write_text(exhaustive_log(), encoding="utf-8")
     with reading_plainly():
         expected = judged(log)
-    assert judged(log) == expected
-    with renewing_often():
-        assert judged(log) == expected
+    for block_bytes in (1 << 10, 1 << 14, 1 << 18):
+        assert judged(log, block_bytes=block_bytes) == expected
+        with renewing_often():
+            assert judged(log, block_bytes=block_bytes) == expected
 
 
 @given(logs)
@@ -191,7 +194,8 @@ def test_a_log_is_judged_as_it_is_without_any_cutting(log: Path, text: str) -> N
     log.write_text(text, encoding="utf-8")
     with reading_plainly():
         expected = judged(log)
-    assert judged(log) == expected
+    for block_bytes in (1 << 10, 1 << 18):
+        assert judged(log, block_bytes=block_bytes) == expected
 
 
 @given(logs)
@@ -201,7 +205,59 @@ def test_renewing_the_tables_changes_nothing(log: Path, text: str) -> None:
     with reading_plainly():
         expected = judged(log)
     with renewing_often():
-        assert judged(log) == expected
+        assert judged(log, block_bytes=1 << 10) == expected
+
+
+def with_lists(value: Any, texts: dict[str, str]) -> Any:
+    """A decoded value with each token in it replaced by the list that it stands for."""
+    if isinstance(value, str):
+        return json.loads(texts[value]) if value in texts else value
+    if isinstance(value, dict):
+        return {key: with_lists(member, texts) for key, member in value.items()}
+    return [with_lists(element, texts) for element in value] if isinstance(value, list) else value
+
+
+@st.composite
+def similar_lines(draw: st.DrawFn) -> list[str]:
+    """Lines of one program: what stands before and behind the list is much the same in each, and never quite."""
+    following = draw(
+        st.sampled_from([',"top_logprobs":0,"usage":{"input_tokens":12}}', '},"response":{"id":"x"}}', "}"])
+    )
+    lines = []
+    for _ in range(draw(st.integers(1, 8))):
+        inside = draw(members())
+        before = draw(
+            st.sampled_from(['"id":"r",', f'"metadata":{{{draw(members())}}},', f'"x":{spelled(inside)},', ""])
+        )
+        behind = draw(st.sampled_from(["", f',"x":{spelled(inside + following)}', f',"more":{{{draw(members())}}}']))
+        lines.append("{" + ('"request":{' if following.startswith("},") else "") + before + inside + behind + following)
+    return lines
+
+
+@given(similar_lines())
+@settings(max_examples=400, deadline=None)
+def test_lines_with_lists_cut_out_hold_what_they_held(lines: list[str]) -> None:
+    toolsets = Toolsets()
+    for array in LISTS:
+        toolsets.intern(msgspec.Raw(array.encode()))
+    raws = [line.encode() + b"\n" for line in lines]
+    begins = list(accumulate(map(len, raws[:-1]), initial=0))
+    text = b"".join(raws)
+    spliced = toolsets.splice_lines(bytearray(text + b"not of it"), begins, len(text))
+    assert toolsets.restore(spliced) == text
+    texts = {token.decode()[1:-1]: array.decode() for token, array in toolsets._text_by_token.items()}
+    for line, cut in zip(lines, spliced.decode().splitlines(), strict=True):
+        assert with_lists(json.loads(cut), texts) == json.loads(line)
+
+
+def test_the_list_of_each_line_is_found_by_what_follows_it() -> None:
+    toolsets = Toolsets()
+    toolsets.intern(msgspec.Raw(LISTS[0].encode()))
+    line = b'{"id":"%d","tools":' + LISTS[0].encode() + b',"usage":{"input_tokens":%d}}\n'
+    raws = [line % (number, 10**number) for number in range(9)]
+    begins = list(accumulate(map(len, raws[:-1]), initial=0))
+    spliced = toolsets.splice_lines(b"".join(raws), begins, sum(map(len, raws)))
+    assert max(map(len, spliced.splitlines())) < 120
 
 
 def test_a_known_list_is_cut_and_put_back() -> None:

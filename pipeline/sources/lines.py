@@ -76,6 +76,7 @@ class Lines:
             source_file,
             text,
             end,
+            begins,
             [offset + begin for begin in begins],
             first_line,
             window.base,

@@ -90,7 +90,7 @@ def _one_line(file: FileIO, piece: FileSlice, max_record_bytes: int) -> LineBloc
         file.seek(0)
         return None
     ended = len(line) < len(data)
-    return LineBlock(piece.path, data, len(data), [0], 1, len(data), 2 if ended else 1, not ended)
+    return LineBlock(piece.path, data, len(data), [0], [0], 1, len(data), 2 if ended else 1, not ended)
 
 
 def _open(path: str) -> AbstractContextManager[FileIO | BufferedIOBase]:
