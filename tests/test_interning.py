@@ -223,14 +223,16 @@ def similar_lines(draw: st.DrawFn) -> list[str]:
     following = draw(
         st.sampled_from([',"top_logprobs":0,"usage":{"input_tokens":12}}', '},"response":{"id":"x"}}', "}"])
     )
+    begin = '{"request":{' if following.startswith("},") else "{"
     lines = []
     for _ in range(draw(st.integers(1, 8))):
-        inside = draw(members())
-        before = draw(
-            st.sampled_from(['"id":"r",', f'"metadata":{{{draw(members())}}},', f'"x":{spelled(inside)},', ""])
+        inside, other = draw(members()), draw(members())
+        disguised = other.replace('"', '"abc\\"', 1)
+        before = draw(st.sampled_from(['"id":"r",', f'"metadata":{{{other}}},', f'"x":{spelled(inside)},', ""]))
+        behind = draw(
+            st.sampled_from(["", f',"x":{spelled(inside + following)}', f',"y":{{{other}}}', f",{disguised}"])
         )
-        behind = draw(st.sampled_from(["", f',"x":{spelled(inside + following)}', f',"more":{{{draw(members())}}}']))
-        lines.append("{" + ('"request":{' if following.startswith("},") else "") + before + inside + behind + following)
+        lines.append(begin + before + inside + behind + following)
     return lines
 
 
