@@ -33,6 +33,11 @@ _ANCHORS = ("$anchor", "$dynamicAnchor", "$id", "id")
 _ANNOTATIONS = ("contentEncoding", "contentMediaType")
 
 
+#: One of these stands in the text of any schema in which there is something to rewrite or to follow: a name may be
+#: spelled with escapes.
+_TELLING = ("pattern", "$", *_ANNOTATIONS, "\\u")
+
+
 class Anatomy(Struct):
     """A schema as the engine takes it. ``patterns`` leads from a pattern as it takes it to the one that was written.
 
@@ -47,9 +52,11 @@ class Anatomy(Struct):
     recursive: bool = False
 
 
-def dissect(schema: dict[str, Any]) -> Anatomy:
-    """Rewrite the patterns of a schema, in place, and measure how it unfolds."""
+def dissect(schema: dict[str, Any], text: str) -> Anatomy:
+    """Rewrite the patterns of a schema, in place, and measure how it unfolds. ``text`` is what it was read from."""
     anatomy = Anatomy(schema)
+    if not any(name in text for name in _TELLING):
+        return anatomy
     nodes: list[dict[str, Any]] = []
     anchors: dict[str, dict[str, Any]] = {}
     pending: list[tuple[dict[str, Any], tuple[str | int, ...]]] = [(schema, ())]

@@ -158,7 +158,7 @@ def compile_schema(parameters: bytes | str | None) -> CompiledSchema:
         return CompiledSchema(Anatomy(schema), None)
     if not isinstance(schema, dict):
         return CompiledSchema(None, "it is neither an object nor a boolean")
-    anatomy = dissect(schema)
+    anatomy = dissect(schema, text)
     return CompiledSchema(anatomy, unknown_dialect(schema) or anatomy.problem or None)
 
 

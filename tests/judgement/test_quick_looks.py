@@ -15,6 +15,7 @@ from test_jsontext import OBJECT_TEXTS, PIECES, TEXTS, VALUES, same
 from pipeline import exactjson
 from pipeline.exactjson import Document, certain_object, first_flaw, quoted, read_sound, sound_string
 from pipeline.exactjson.reader import Reader
+from pipeline.toolschema.anatomy import dissect
 from pipeline.toolschema.excerpt import excerpt, shorten
 
 # What stands in the way of a quick look, or ends it.
@@ -24,6 +25,20 @@ OBSTACLES = PIECES | st.sampled_from(
         *("0." + "1" * 400, "7" * 400, "1e123456", "1.e5", "01", "-", "[[[[", "{}]", ',{"a":[', ",}", ",]"),
     ]
 )
+
+# Schemas in which something is to be rewritten or followed, and one in which nothing is.
+SCHEMAS = [
+    '{"type":"object","properties":{"id":{"type":"string"},"n":{"items":{"enum":[1]}}}}',
+    '{"properties":{"a":{"pattern":"^\\\\d+$"}}}',
+    '{"properties":{"a":{"\\u0070attern":"^\\\\d+$"}}}',
+    '{"patternProperties":{"\\\\cA":{}}}',
+    '{"pattern\\u0050roperties":{"\\\\cA":{}}}',
+    '{"properties":{"a":{"contentEncoding":"base64"}}}',
+    '{"properties":{"a":{"contentMediaType":"application/json"}}}',
+    '{"$ref":"#/definitions/a","definitions":{"a":{"id":"#x"}}}',
+    '{"\\u0024ref":"#"}',
+    '{"anyOf":[{"$dynamicRef":"#a"},{"$anchor":"a"}]}',
+]
 
 
 def changed(text: str, changes: list[tuple[float, int, str]]) -> str:
@@ -134,3 +149,8 @@ def test_an_excerpt_of_a_deep_or_wide_value_takes_what_it_needs_of_it(opening: s
 
     assert excerpt(deep) == shorten(opening.replace(":", ": ") * 201)
     assert excerpt(wide) == '{"n": ["' + "x" * 191 + "…"
+
+
+@pytest.mark.parametrize("text", SCHEMAS)
+def test_a_schema_in_which_nothing_is_to_be_done_is_known_by_its_text(text: str) -> None:
+    assert dissect(json.loads(text), text) == dissect(json.loads(text), "$")
