@@ -42,6 +42,7 @@ class Gathered(Struct):
     records: int = 0
     answered: int = 0
     size_bytes: int = 0
+    arguments_chars: int = 0
 
 
 class Intake:
@@ -59,6 +60,8 @@ class Intake:
 
     def read(self, block: RecordBlock | LineBlock) -> Iterator[RecordBlock | LineBlock]:
         """Read a block; it comes out as it has been read, as lines or as records."""
+        arguments = self.gathered.rows.calls.arguments
+        before = len(arguments)
         if isinstance(block, RecordBlock):
             self._read_records(block)
             yield block
@@ -68,6 +71,7 @@ class Intake:
             for framed in frame_lines(block):
                 self._read_records(framed)
                 yield framed
+        self.gathered.arguments_chars += sum(map(len, filter(None, arguments[before:])))
 
     def _read_lines(self, block: LineBlock) -> bool:
         """Read lines as the records that they seem to be; false, and nothing done, where one of them is none."""

@@ -19,8 +19,10 @@ from pipeline.turnkeys import turn_keys
 
 #: Turns that are judged together. Large enough for columns to pay, small enough to stay in the cache and in memory.
 BATCH_TURNS = 8192
-#: Bytes of records after which a batch is judged all the same, since its texts are all held.
+#: Bytes of records, and characters of arguments, after which a batch is judged all the same: its texts are all held,
+#: and arguments several times over.
 BATCH_BYTES = 48 << 20
+BATCH_ARGUMENTS_CHARS = 12 << 20
 #: Bytes of a file that are read at a time: what a core keeps at hand. Larger blocks are slower.
 BLOCK_BYTES = 256 << 10
 
@@ -96,6 +98,7 @@ class Judge:
         return (
             len(gathered.rows.turns) >= self._settings.batch_turns
             or gathered.size_bytes >= BATCH_BYTES
+            or gathered.arguments_chars >= BATCH_ARGUMENTS_CHARS
             or len(gathered.rejects) + len(gathered.unrecognised) >= self._settings.batch_turns
             or self._toolsets.is_full
         )

@@ -8,15 +8,18 @@ import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_reading import judged, reading_plainly
 
+from pipeline import run
 from pipeline.checking import check_files
 from pipeline.findings import Checked
-from pipeline.run import Settings
+from pipeline.run import Judge, Settings
+from pipeline.sources import FileSlice, Split
 
 GOLDEN = Path(__file__).parent / "formats" / "golden"
 #: Real-looking records: those of the formats' own goldens.
@@ -141,7 +144,16 @@ def test_no_call_is_lost_or_doubled_however_records_are_strung_together(
 @modest
 def test_the_size_of_a_batch_changes_nothing(log: Path, records: list[bytes], batch_turns: int) -> None:
     log.write_bytes(b"\n".join(records))
-    assert judged(log, Settings(batch_turns=batch_turns)) == judged(log)
+    assert judged(log, Settings(batch_turns=batch_turns), block_bytes=64) == judged(log)
+
+
+def test_a_batch_holds_no_more_arguments_than_there_is_room_for(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(good(number) for number in range(400)))
+    with patch.object(run, "BATCH_ARGUMENTS_CHARS", 70), patch.object(run, "BLOCK_BYTES", 1000):
+        sizes = [batch.calls.num_rows for batch in Judge(Settings()).batches(Split((FileSlice(str(log)),)))]
+    assert sum(sizes) == 400
+    assert max(sizes) <= 20  # ten calls are seventy characters, and a block of ten more may be on its way
 
 
 def test_counts_of_parts_add_up_whatever_their_boundaries(tmp_path: Path) -> None:

@@ -67,8 +67,10 @@ def run_once(command: Sequence[str]) -> Run:
     Raises:
         CommandFailedError: it ended with something else than 0 or 1.
     """
+    # Compiled modules are kept, as where the command is installed; else each start would compile them anew.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         words = process.stderr.read() if process.stderr else b""
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
