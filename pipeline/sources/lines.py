@@ -1,6 +1,7 @@
 """Lines that are records as they stand: the hot loop of a JSON Lines file.
 
-A line counts as a record by its two ends alone, ``{`` and ``}``, unless the next line goes on where it stops: a
+Where each line begins with ``{`` they leave as they lie, a buffer full at a time, for a reader who takes them all at
+once. Else a line counts as a record by its two ends, ``{`` and ``}``, unless the next line goes on where it stops: a
 document that somebody broke before a comma or a closing bracket.
 """
 

@@ -107,5 +107,5 @@ def chunks_of(stream: Stream) -> Iterator[bytes]:
 
 
 def buffered(stream: Stream, block_bytes: int) -> io.BufferedReader:
-    """A stream with a buffer, for reading line by line."""
+    """A stream with a buffer: what is asked of it in small pieces is read in large ones."""
     return io.BufferedReader(stream, min(_BUFFER_BYTES, block_bytes))
