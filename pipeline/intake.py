@@ -16,7 +16,7 @@ from pipeline.decoding import UndecodableError
 from pipeline.formats import Outcome, Page, PlainReader, Unread, read_record
 from pipeline.interning import Toolsets
 from pipeline.records import LineBlock, RecordBlock, Reject, Unrecognised
-from pipeline.rows import Rows
+from pipeline.rows import Places, Rows
 from pipeline.sources import BLANKS, frame_lines, split_documents
 
 _EXCERPT_BYTES = 160
@@ -78,48 +78,42 @@ class Intake:
         offsets = block.offsets
         text = self._toolsets.splice_lines(block.text, block.begins, block.end)
         lines = range(block.first_line, block.first_line + len(offsets))
-        source_file = source_name(block.source_file)
-        if self._plain.read(text, self.gathered.rows, source_file, lines, offsets):
+        places = Places(source_name(block.source_file), lines, offsets)
+        if self._plain.read(text, self.gathered.rows, places):
             self._count_plain(len(offsets), len(text))
             return True
         raws = [raw.strip(BLANKS) for raw in _lines_of(bytes(block.text[: block.end]))]
         documents = _lines_of(text)
         if not len(raws) == len(documents) == len(offsets) or not all(raw.endswith(b"}") for raw in raws):
             return False
-        self._read_each(raws, documents, source_file, lines, offsets)
+        self._read_each(raws, documents, places)
         return True
 
     def _read_records(self, block: RecordBlock) -> None:
         gathered, raws = self.gathered, block.raws
         before = len(gathered.rejects)
-        source_file = source_name(block.source_file)
+        places = Places(source_name(block.source_file), block.lines, block.offsets)
         documents = [self._toolsets.splice(raw) for raw in raws]
         text = b"\n".join(documents)
-        if raws and self._plain.read(text, gathered.rows, source_file, block.lines, block.offsets):
+        if raws and self._plain.read(text, gathered.rows, places):
             self._count_plain(len(raws), len(text))
         else:
-            self._read_each(raws, documents, source_file, block.lines, block.offsets)
+            self._read_each(raws, documents, places)
         gathered.records += len(block.rejects)
         if block.rejects:
-            gathered.rejects += [Located(source_file, reject) for reject in block.rejects]
+            gathered.rejects += [Located(places.source_file, reject) for reject in block.rejects]
             gathered.rejects[before:] = sorted(gathered.rejects[before:], key=lambda located: located.what.offset)
 
-    def _read_each(
-        self,
-        raws: Sequence[bytes],
-        documents: Sequence[bytes],
-        source_file: str,
-        lines: Sequence[int],
-        offsets: Sequence[int],
-    ) -> None:
+    def _read_each(self, raws: Sequence[bytes], documents: Sequence[bytes], places: Places) -> None:
         """Read records one by one, plain ones or not."""
+        source_file, lines, offsets = places
         others: list[int] = []
 
         def read_other(position: int) -> None:
             others.append(position)
             self._read_one(raws[position], documents[position], source_file, lines[position], offsets[position])
 
-        self._plain.read_each(documents, self.gathered.rows, source_file, lines, offsets, read_other)
+        self._plain.read_each(documents, self.gathered.rows, places, read_other)
         self._count_plain(len(documents) - len(others), sum(map(len, documents)))
 
     def _count_plain(self, records: int, size_bytes: int) -> None:

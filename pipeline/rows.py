@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from msgspec import Struct, field
 
 from pipeline.records import Call, Turn
+
+
+class Places(NamedTuple):
+    """Where some records stand: their file, and the line and the offset of each in it."""
+
+    source_file: str
+    lines: Sequence[int]
+    offsets: Sequence[int]
+
+    def between(self, begin: int, end: int) -> Places:
+        """The places of the records from ``begin`` to before ``end``."""
+        return Places(self.source_file, self.lines[begin:end], self.offsets[begin:end])
 
 
 class TurnColumns(Struct):

@@ -51,14 +51,11 @@ class Account:
     def take_batch(self, batch: Batch) -> None:
         """Take note of the rejects of a batch: of each file the last, unless something readable came after it."""
         last = {located.source_file: located.what for located in batch.rejects}
+        turns = batch.rows.turns
+        last_turn = dict(zip(turns.source_file, turns.offset, strict=True)) if last else {}
         for name, reject in last.items():
             self._rejects[name] = (reject.offset, reject.line)
-            turns = batch.rows.turns
-            if any(
-                offset > reject.offset
-                for file, offset in zip(turns.source_file, turns.offset, strict=True)
-                if file == name
-            ):
+            if last_turn.get(name, -1) > reject.offset:
                 del self._rejects[name]
 
     def close(self, is_last: Callable[[FileSlice], bool]) -> list[Reached]:

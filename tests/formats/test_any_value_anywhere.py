@@ -14,7 +14,7 @@ from pipeline.formats import Page, PlainReader, Unread, read_record
 from pipeline.formats.shapes import Body, Choice, Custom, Function, Item, Message, ToolCall, Usage
 from pipeline.interning import Toolsets
 from pipeline.records import Turn
-from pipeline.rows import Rows
+from pipeline.rows import Places, Rows
 
 ODD = (b"1e400", b"9" * 5000, b'"\\ud83d\\ud83d"', b"[" * 600 + b"]" * 600)
 #: Names that mean something to some reader.
@@ -78,11 +78,14 @@ def variants(record: dict[str, Any]) -> Iterator[bytes]:
                         yield json.dumps(with_value(record, path, {**at, name: value})).encode()
 
 
+def places_of(documents: list[bytes]) -> Places:
+    return Places("file", range(1, len(documents) + 1), [7 * number for number in range(len(documents))])
+
+
 def quickly(documents: list[bytes]) -> Rows | None:
     """What the quick way reads, with where each record stands; None where it leaves them."""
     rows = Rows()
-    lines, offsets = range(1, len(documents) + 1), [7 * number for number in range(len(documents))]
-    return rows if PlainReader(Toolsets()).read(b"\n".join(documents), rows, "file", lines, offsets) else None
+    return rows if PlainReader(Toolsets()).read(b"\n".join(documents), rows, places_of(documents)) else None
 
 
 def one_by_one(documents: list[bytes]) -> Rows:
@@ -99,14 +102,14 @@ def one_by_one(documents: list[bytes]) -> Rows:
 def each(documents: list[bytes]) -> Rows:
     """What the quick way reads where some documents may not be plain; those are read by the forgiving way."""
     rows, toolsets = Rows(), Toolsets()
-    lines, offsets = range(1, len(documents) + 1), [7 * number for number in range(len(documents))]
+    places = places_of(documents)
 
     def read_other(position: int) -> None:
         outcome = read_record(documents[position], toolsets)
         for turn in outcome if isinstance(outcome, list) else ():
-            rows.add(turn, "file", lines[position], offsets[position])
+            rows.add(turn, "file", places.lines[position], places.offsets[position])
 
-    PlainReader(toolsets).read_each(documents, rows, "file", lines, offsets, read_other)
+    PlainReader(toolsets).read_each(documents, rows, places, read_other)
     return rows
 
 

@@ -23,7 +23,7 @@ from pipeline.formats.plain.twins import (
 from pipeline.formats.shapes import NOTHING, Body, Exchange
 from pipeline.interning import Toolsets
 from pipeline.records import Turn
-from pipeline.rows import Rows
+from pipeline.rows import Places, Rows
 
 #: How often in a row plain records may be missed before the pauses stop growing.
 _MOST_MISSES = 6
@@ -90,10 +90,10 @@ class PlainReader:
         self._misses = 0
         self._pause = 0
 
-    def read(self, text: bytes, rows: Rows, source_file: str, lines: Sequence[int], offsets: Sequence[int]) -> bool:
+    def read(self, text: bytes, rows: Rows, places: Places) -> bool:
         """Put records (spliced, one on each line of ``text``) into rows; false, and nothing done, if any is not plain.
 
-        ``lines`` and ``offsets`` are where each stands in its file. They must be of one kind.
+        They must be of one kind.
         """
         if self._pause:
             return False
@@ -102,21 +102,15 @@ class PlainReader:
                 records = KINDS[number].decoder.decode_lines(text)
             except (msgspec.DecodeError, RecursionError):
                 continue
-            if len(records) != len(offsets):  # a record that spreads over lines
+            if len(records) != len(places.offsets):  # a record that spreads over lines
                 return False
             self._kind, self._misses = number, 0
-            _Block(KINDS[number], records, self._toolsets).add(rows, source_file, lines, offsets)
+            _Block(KINDS[number], records, self._toolsets).add(rows, places)
             return True
         return False
 
     def read_each(
-        self,
-        documents: Sequence[bytes],
-        rows: Rows,
-        source_file: str,
-        lines: Sequence[int],
-        offsets: Sequence[int],
-        read_other: Callable[[int], None],
+        self, documents: Sequence[bytes], rows: Rows, places: Places, read_other: Callable[[int], None]
     ) -> None:
         """The same for records of which some are not plain: ``read_other`` is called with the position of each.
 
@@ -133,7 +127,7 @@ class PlainReader:
         for position, document in enumerate(documents):
             record = self._decode(document)
             if run and (record is None or self._kind != kind):
-                self._add(kind, run, rows, source_file, lines[:position], offsets[:position])
+                _Block(KINDS[kind], run, self._toolsets).add(rows, places.between(position - len(run), position))
                 run = []
             if record is None:
                 others += 1
@@ -142,7 +136,9 @@ class PlainReader:
                 kind = self._kind
                 run.append(record)
         if run:
-            self._add(kind, run, rows, source_file, lines, offsets)
+            _Block(KINDS[kind], run, self._toolsets).add(
+                rows, places.between(len(documents) - len(run), len(documents))
+            )
         if others * 2 > len(documents):
             self._misses = min(self._misses + 1, _MOST_MISSES)
             self._pause = 2**self._misses - 1
@@ -164,18 +160,6 @@ class PlainReader:
             return record
         return None
 
-    def _add(
-        self,
-        kind: int,
-        run: list[Any],
-        rows: Rows,
-        source_file: str,
-        lines: Sequence[int],
-        offsets: Sequence[int],
-    ) -> None:
-        """Add a run of records, which are the last ones of those whose places are given."""
-        _Block(KINDS[kind], run, self._toolsets).add(rows, source_file, lines[-len(run) :], offsets[-len(run) :])
-
 
 class _Block:
     """Decoded records of one kind on their way into rows: stretch by stretch, and the exceptions one by one."""
@@ -188,7 +172,8 @@ class _Block:
         self._answers = kind.answers(self._answers_read, self._requests)
         self._toolsets = toolsets
 
-    def add(self, rows: Rows, source_file: str, lines: Sequence[int], offsets: Sequence[int]) -> None:
+    def add(self, rows: Rows, places: Places) -> None:
+        source_file, lines, offsets = places
         exceptions = [(position, self._turns(position)) for position in self._answers.exceptions]
         toolsets = self._toolsets.intern_all(self._answers.tools)
         begin = 0
